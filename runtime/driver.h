@@ -1,0 +1,39 @@
+/* The boundary between libfmha and a kind of device. A driver is a const table of functions; everything above it is shared
+ * and never asks which driver it runs on. Drivers that need more than libc are shared objects of their own
+ * (libfmha_emu.so), opened when such a device is asked for, that export `fmha_driver_entry`. */
+#ifndef FMHA_DRIVER_H
+#define FMHA_DRIVER_H
+
+#include "fmha.h"
+
+#define FMHA_DRIVER_VERSION 1
+
+typedef struct fmha_driver {
+    int version; /* FMHA_DRIVER_VERSION, so that a stale shared object is refused */
+    const char *name;
+    /* `selector` is what follows the colon of the device's name, "" if nothing does. */
+    fmha_status (*open)(const char *selector, void **state, fmha_device_info *info);
+    void (*close)(void *state);
+    fmha_status (*memory_alloc)(void *state, size_t bytes, const char *label, void **address);
+    fmha_status (*memory_free)(void *state, void *address);
+    fmha_status (*memory_write)(void *state, void *to, const void *from_host, size_t bytes);
+    fmha_status (*memory_read)(void *state, void *to_host, const void *from, size_t bytes);
+    fmha_status (*compile)(void *state, const fmha_source *source, void **image, size_t *image_bytes);
+    fmha_status (*module_load)(void *state, const void *image, size_t image_bytes, void **module);
+    fmha_status (*module_unload)(void *state, void *module);
+    fmha_status (*module_kernel)(void *state, void *module, const char *symbol, void **kernel);
+    fmha_status (*launch)(void *state, void *kernel, const fmha_launch_config *config);
+    fmha_status (*synchronize)(void *state, void *stream);
+    fmha_status (*findings)(void *state, const fmha_finding **findings, size_t *count); /* NULL: never any */
+    fmha_status (*clear_findings)(void *state);                                        /* NULL: never any */
+} fmha_driver;
+
+/* Records the calling thread's error text, printf style, and returns `status`. Drivers in shared objects get it as a
+ * pointer, so that they need no symbol of libfmha. */
+typedef fmha_status (*fmha_fail_function)(fmha_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What a driver's shared object exports under the name "fmha_driver_entry". */
+typedef const fmha_driver *(*fmha_driver_entry_function)(fmha_fail_function fail);
+
+#endif
