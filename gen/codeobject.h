@@ -1,4 +1,4 @@
-/* Reads what a compiled AMD code object says of its kernels (ELF notes, kernel descriptors). */
+/* Reads what a compiled AMD code object, or the compiler's assembly text, says of its kernels. */
 #ifndef GEN_CODEOBJECT_H
 #define GEN_CODEOBJECT_H
 
@@ -9,19 +9,35 @@
 
 struct resources {
     char symbol[256];
-    char target[64]; /* "gfx1151", with feature suffixes where the object has them */
-    int wave;        /* 32 or 64 */
-    int vgpr, agpr, sgpr;
+    char target[64];      /* "gfx1151", with feature suffixes where the object has them */
+    int wave;             /* 32 or 64 */
+    int vgpr, agpr, sgpr; /* vgpr counts all vector registers that occupy the file, accumulation registers included */
     int vgpr_spills, sgpr_spills;
-    int scratch_bytes;   /* private segment per work item */
-    int lds_bytes;       /* fixed group segment */
-    int kernarg_bytes;
-    int waves_per_simd;  /* as VGPRs allow on the chip; LDS and workgroup size not counted */
-    int workgroup_max;   /* .max_flat_workgroup_size */
+    int scratch_bytes;  /* private segment per work item */
+    int lds_bytes;      /* fixed group segment */
+    int kernarg_bytes;  /* of the argument block, implicit arguments included */
+    int waves_per_simd; /* as VGPRs allow on the chip; LDS and workgroup size not counted; 0: unknown chip */
+    int workgroup_max;  /* .max_flat_workgroup_size */
 };
 
-/* Fills `resources` from the kernel `symbol` (NULL: the only one). Bounds-checked against hostile input. */
+/* Fills `resources` from the kernel `symbol` (NULL: the only one). `bytes` is a bare ELF code object; hostile and cut
+ * input is refused. On error `resources` is zero. */
 bool codeobject_resources(const void *bytes, size_t length, const char *symbol, struct resources *resources,
                           struct error *error);
+
+/* As above from assembly text that carries its .amdgpu_metadata (clang -S, Triton's amdgcn). */
+bool codeobject_resources_assembly(const char *text, size_t length, const char *symbol, struct resources *resources,
+                                   struct error *error);
+
+/* Whether the bytes begin like an ELF file, and whether the text has kernel metadata: which of the two above to call.
+ */
+bool codeobject_is_elf(const void *bytes, size_t length);
+bool codeobject_has_metadata(const char *text, size_t length);
+
+/* Waves that one SIMD holds when each needs `vgpr` vector registers; 0 for a chip that is not in the table. */
+int codeobject_waves_per_simd(const char *target, int wave, int vgpr);
+
+/* Refuses a kernel that spills or uses scratch memory; the error names the counts and the cure. */
+bool resources_clean(const struct resources *resources, struct error *error);
 
 #endif
