@@ -1,5 +1,5 @@
-/* The boundary between libfmha and a kind of device. A driver is a const table of functions; everything above it is shared
- * and never asks which driver it runs on. Drivers that need more than libc are shared objects of their own
+/* The boundary between libfmha and a kind of device. A driver is a const table of functions; everything above it is
+ * shared and never asks which driver it runs on. Drivers that need more than libc are shared objects of their own
  * (libfmha_emu.so), opened when such a device is asked for, that export `fmha_driver_entry`. */
 #ifndef FMHA_DRIVER_H
 #define FMHA_DRIVER_H
@@ -25,11 +25,13 @@ typedef struct fmha_driver {
     fmha_status (*launch)(void *state, void *kernel, const fmha_launch_config *config);
     fmha_status (*synchronize)(void *state, void *stream);
     fmha_status (*findings)(void *state, const fmha_finding **findings, size_t *count); /* NULL: never any */
-    fmha_status (*clear_findings)(void *state);                                        /* NULL: never any */
+    fmha_status (*clear_findings)(void *state);                                         /* NULL: never any */
 } fmha_driver;
 
-/* Records the calling thread's error text, printf style, and returns `status`. Drivers in shared objects get it as a
- * pointer, so that they need no symbol of libfmha. */
+/* Records the calling thread's error text, printf style, and returns `status`. The text may quote fmha_last_error(). */
+fmha_status fmha_fail(fmha_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Drivers in shared objects get it as a pointer, so that they need no symbol of libfmha. */
 typedef fmha_status (*fmha_fail_function)(fmha_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

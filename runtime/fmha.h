@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/* Version of the interface between generated kernels and this library. Generated text refuses to compile under another. */
+/* Version of the interface between generated kernels and this library. Generated text refuses to compile under another.
+ */
 #define FMHA_ABI_VERSION 1
 
 #if defined(__GNUC__)
@@ -42,13 +43,15 @@ typedef enum fmha_status {
     FMHA_ERROR_KERNEL       /* the kernel ran and did something that a kernel must not do (emulated devices) */
 } fmha_status;
 
-/* Text of the last error of the calling thread, never NULL, "" if there was none. Valid until the thread's next call. */
+/* Text of the last error of the calling thread, never NULL, "" if there was none. Valid until the thread's next call.
+ */
 FMHA_API const char *fmha_last_error(void);
 
 /* Short constant name of a status, for logs: "FMHA_ERROR_NO_DEVICE". Never NULL. */
 FMHA_API const char *fmha_status_name(fmha_status status);
 
-/* ---- Devices ------------------------------------------------------------------------------------------------------ */
+/* ---- Devices ------------------------------------------------------------------------------------------------------
+ */
 
 typedef struct fmha_device fmha_device;
 typedef struct fmha_module fmha_module;
@@ -57,7 +60,7 @@ typedef struct fmha_kernel fmha_kernel;
 /* What a driver's `load` takes. */
 typedef enum fmha_image_kind {
     FMHA_IMAGE_CODE_OBJECT, /* ELF code object as `fmhagen build` writes it (drivers hip, isa) */
-    FMHA_IMAGE_HOST_OBJECT  /* shared object for the host, made by the emulated device's own compile step (driver emu) */
+    FMHA_IMAGE_HOST_OBJECT /* shared object for the host, made by the emulated device's own compile step (driver emu) */
 } fmha_image_kind;
 
 typedef struct fmha_device_info {
@@ -96,11 +99,13 @@ typedef struct fmha_source {
     int wave;           /* 32 or 64: lanes of a wave */
 } fmha_source;
 
-/* Compiles source for the device. On success *image is malloc'ed, *image_bytes long; the caller frees it with free(). */
+/* Compiles source for the device. On success *image is malloc'ed, *image_bytes long; the caller frees it with free().
+ */
 FMHA_API fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, void **image,
                                          size_t *image_bytes);
 
-/* Loads an image of the device's kind; the bytes are copied. Unload with fmha_module_unload or by closing the device. */
+/* Loads an image of the device's kind; the bytes are copied. Unload with fmha_module_unload or by closing the device.
+ */
 FMHA_API fmha_status fmha_module_load(fmha_device *device, const void *image, size_t image_bytes, fmha_module **module);
 FMHA_API fmha_status fmha_module_unload(fmha_module *module); /* NULL is accepted and does nothing */
 
@@ -108,12 +113,12 @@ FMHA_API fmha_status fmha_module_unload(fmha_module *module); /* NULL is accepte
 FMHA_API fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_kernel **kernel);
 
 typedef struct fmha_launch_config {
-    uint32_t grid[3];           /* workgroups, 1 and up in each dimension */
-    uint32_t workgroup[3];      /* work items, product 1 to 1024 */
-    size_t lds_dynamic_bytes;   /* beside what the kernel declares; usually 0 */
-    const void *arguments;      /* the kernel's argument block, laid out as its NAME.json says; copied */
-    size_t argument_bytes;      /* its size */
-    void *stream;               /* the driver's stream (hipStream_t); NULL: the default stream */
+    uint32_t grid[3];         /* workgroups, 1 and up in each dimension */
+    uint32_t workgroup[3];    /* work items, product 1 to 1024 */
+    size_t lds_dynamic_bytes; /* beside what the kernel declares; usually 0 */
+    const void *arguments;    /* the kernel's argument block, laid out as its NAME.json says; copied */
+    size_t argument_bytes;    /* its size */
+    void *stream;             /* the driver's stream (hipStream_t); NULL: the default stream */
 } fmha_launch_config;
 
 /* Starts a kernel. A zero in grid or workgroup returns FMHA_ERROR_ARGUMENT. Returns before the kernel ends. */

@@ -1,0 +1,403 @@
+/* What is the same for every kind of device: names, checks, and who owns what. Below it a driver's table is called. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "driver.h"
+#include "driver_find.h"
+
+#define WORK_ITEMS_MAX 1024
+
+/* One allocation made through the device. */
+typedef struct memory_range {
+    char *start;
+    size_t bytes;
+} memory_range;
+
+struct fmha_device {
+    const fmha_driver *driver;
+    void *library; /* of the driver, NULL for one that is built in */
+    void *state;
+    fmha_device_info info;
+    memory_range *ranges; /* sorted by start */
+    size_t range_count, range_capacity;
+    fmha_module *modules;
+};
+
+struct fmha_kernel {
+    fmha_kernel *next;
+    fmha_module *module;
+    void *handle;
+    char symbol[]; /* NUL-terminated */
+};
+
+struct fmha_module {
+    fmha_module *next, **link; /* *link points at this one */
+    fmha_device *device;
+    void *handle;
+    fmha_kernel *kernels;
+};
+
+static fmha_status refuse_null(const char *function, const char *parameters) {
+    return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected %s, got NULL; pass a valid pointer", function, parameters);
+}
+
+/* ---- Opening and closing ------------------------------------------------------------------------------------------
+ */
+
+fmha_status fmha_device_open(const char *name, fmha_device **device) {
+    if (device != NULL) {
+        *device = NULL;
+    }
+    if (name == NULL || device == NULL) {
+        return refuse_null("fmha_device_open", "a name and a place for the device");
+    }
+    fmha_device *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "device '%s': no memory for its description", name);
+    }
+    const char *colon = strchr(name, ':');
+    fmha_status status = fmha_driver_find(name, &opened->driver, &opened->library);
+    if (status == FMHA_OK) {
+        status = opened->driver->open(colon != NULL ? colon + 1 : "", &opened->state, &opened->info);
+        if (status != FMHA_OK) {
+            fmha_driver_release(opened->library);
+        }
+    }
+    if (status != FMHA_OK) {
+        free(opened);
+        return status;
+    }
+    opened->info.driver = opened->driver->name;
+    *device = opened;
+    return FMHA_OK;
+}
+
+static void free_module(fmha_module *module) {
+    while (module->kernels != NULL) {
+        fmha_kernel *kernel = module->kernels;
+        module->kernels = kernel->next;
+        free(kernel);
+    }
+    *module->link = module->next;
+    if (module->next != NULL) {
+        module->next->link = module->link;
+    }
+    free(module);
+}
+
+void fmha_device_close(fmha_device *device) {
+    if (device == NULL) {
+        return;
+    }
+    const fmha_driver *driver = device->driver;
+    while (device->modules != NULL) {
+        driver->module_unload(device->state, device->modules->handle);
+        free_module(device->modules);
+    }
+    for (size_t i = 0; i < device->range_count; i++) {
+        driver->memory_free(device->state, device->ranges[i].start);
+    }
+    free(device->ranges);
+    driver->close(device->state);
+    fmha_driver_release(device->library);
+    free(device);
+}
+
+fmha_status fmha_device_get_info(const fmha_device *device, fmha_device_info *info) {
+    if (device == NULL || info == NULL) {
+        return refuse_null("fmha_device_get_info", "a device and a place for the description");
+    }
+    *info = device->info;
+    return FMHA_OK;
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------------------
+ */
+
+/* The number of ranges that start at `address` or below it. */
+static size_t ranges_up_to(const fmha_device *device, const void *address) {
+    size_t low = 0, high = device->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if ((uintptr_t)device->ranges[middle].start <= (uintptr_t)address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool reserve_range(fmha_device *device) {
+    if (device->range_count < device->range_capacity) {
+        return true;
+    }
+    size_t capacity = device->range_capacity * 2 + 16;
+    memory_range *larger = realloc(device->ranges, capacity * sizeof *larger);
+    if (larger == NULL) {
+        return false;
+    }
+    device->ranges = larger;
+    device->range_capacity = capacity;
+    return true;
+}
+
+fmha_status fmha_memory_alloc(fmha_device *device, size_t bytes, const char *label, void **address) {
+    if (address != NULL) {
+        *address = NULL;
+    }
+    if (device == NULL || address == NULL) {
+        return refuse_null("fmha_memory_alloc", "a device and a place for the address");
+    }
+    if (bytes == 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer '%s')",
+                         label != NULL ? label : "");
+    }
+    if (!reserve_range(device)) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_memory_alloc: no host memory to keep account of the buffer '%s'",
+                         label != NULL ? label : "");
+    }
+    void *made = NULL;
+    fmha_status status = device->driver->memory_alloc(device->state, bytes, label, &made);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    size_t at = ranges_up_to(device, made);
+    memmove(device->ranges + at + 1, device->ranges + at, (device->range_count - at) * sizeof *device->ranges);
+    device->ranges[at] = (memory_range){.start = made, .bytes = bytes};
+    device->range_count++;
+    *address = made;
+    return FMHA_OK;
+}
+
+fmha_status fmha_memory_free(fmha_device *device, void *address) {
+    if (device == NULL) {
+        return refuse_null("fmha_memory_free", "a device");
+    }
+    if (address == NULL) {
+        return FMHA_OK;
+    }
+    size_t count = ranges_up_to(device, address);
+    if (count == 0 || device->ranges[count - 1].start != address) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_memory_free: expected an address that fmha_memory_alloc returned for this device and "
+                         "that was not freed since, got %p",
+                         address);
+    }
+    fmha_status status = device->driver->memory_free(device->state, address);
+    memmove(device->ranges + count - 1, device->ranges + count, (device->range_count - count) * sizeof *device->ranges);
+    device->range_count--;
+    return status;
+}
+
+/* Memory may also come from elsewhere (another library's allocator); what this device allocated has a known end. */
+static fmha_status check_range(const fmha_device *device, const char *function, const void *address, size_t bytes) {
+    size_t count = ranges_up_to(device, address);
+    if (count > 0) {
+        const memory_range *range = &device->ranges[count - 1];
+        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)range->start);
+        if (offset < range->bytes && bytes > range->bytes - offset) {
+            return fmha_fail(FMHA_ERROR_ARGUMENT,
+                             "%s: expected at most %zu bytes from offset %zu of a buffer of %zu bytes, got %zu",
+                             function, range->bytes - offset, offset, range->bytes, bytes);
+        }
+    }
+    if (bytes > UINTPTR_MAX - (uintptr_t)address) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a range inside the address space, got %zu bytes at %p",
+                         function, bytes, address);
+    }
+    return FMHA_OK;
+}
+
+fmha_status fmha_memory_write(fmha_device *device, void *to, const void *from_host, size_t bytes) {
+    if (device == NULL || to == NULL || from_host == NULL) {
+        return refuse_null("fmha_memory_write", "a device and two addresses");
+    }
+    fmha_status status = check_range(device, "fmha_memory_write", to, bytes);
+    return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_write(device->state, to, from_host, bytes);
+}
+
+fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *from, size_t bytes) {
+    if (device == NULL || to_host == NULL || from == NULL) {
+        return refuse_null("fmha_memory_read", "a device and two addresses");
+    }
+    fmha_status status = check_range(device, "fmha_memory_read", from, bytes);
+    return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_read(device->state, to_host, from, bytes);
+}
+
+/* ---- Code ---------------------------------------------------------------------------------------------------------
+ */
+
+fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, void **image, size_t *image_bytes) {
+    if (image != NULL) {
+        *image = NULL;
+    }
+    if (image_bytes != NULL) {
+        *image_bytes = 0;
+    }
+    if (device == NULL || source == NULL || image == NULL || image_bytes == NULL || source->text == NULL ||
+        source->symbol == NULL) {
+        return refuse_null("fmha_source_compile", "a device, a source with text and symbol, and places for the image");
+    }
+    if (source->wave != 32 && source->wave != 64) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_source_compile: expected a wave of 32 or 64 lanes, got %d (%s)",
+                         source->wave, source->symbol);
+    }
+    return device->driver->compile(device->state, source, image, image_bytes);
+}
+
+fmha_status fmha_module_load(fmha_device *device, const void *image, size_t image_bytes, fmha_module **module) {
+    if (module != NULL) {
+        *module = NULL;
+    }
+    if (device == NULL || image == NULL || module == NULL) {
+        return refuse_null("fmha_module_load", "a device, an image and a place for the module");
+    }
+    if (image_bytes == 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_module_load: expected an image of 1 byte or more, got 0");
+    }
+    fmha_module *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_module_load: no host memory for the module");
+    }
+    fmha_status status = device->driver->module_load(device->state, image, image_bytes, &made->handle);
+    if (status != FMHA_OK) {
+        free(made);
+        return status;
+    }
+    made->device = device;
+    made->next = device->modules;
+    made->link = &device->modules;
+    if (made->next != NULL) {
+        made->next->link = &made->next;
+    }
+    device->modules = made;
+    *module = made;
+    return FMHA_OK;
+}
+
+fmha_status fmha_module_unload(fmha_module *module) {
+    if (module == NULL) {
+        return FMHA_OK;
+    }
+    fmha_status status = module->device->driver->module_unload(module->device->state, module->handle);
+    free_module(module);
+    return status;
+}
+
+fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_kernel **kernel) {
+    if (kernel != NULL) {
+        *kernel = NULL;
+    }
+    if (module == NULL || symbol == NULL || kernel == NULL) {
+        return refuse_null("fmha_module_kernel", "a module, a symbol and a place for the kernel");
+    }
+    for (fmha_kernel *known = module->kernels; known != NULL; known = known->next) {
+        if (strcmp(known->symbol, symbol) == 0) {
+            *kernel = known;
+            return FMHA_OK;
+        }
+    }
+    size_t length = strlen(symbol);
+    fmha_kernel *made = calloc(1, sizeof *made + length + 1);
+    if (made == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_module_kernel: no host memory for the kernel '%s'", symbol);
+    }
+    const fmha_device *device = module->device;
+    fmha_status status = device->driver->module_kernel(device->state, module->handle, symbol, &made->handle);
+    if (status != FMHA_OK) {
+        free(made);
+        return status;
+    }
+    memcpy(made->symbol, symbol, length + 1);
+    made->module = module;
+    made->next = module->kernels;
+    module->kernels = made;
+    *kernel = made;
+    return FMHA_OK;
+}
+
+/* ---- Launches -----------------------------------------------------------------------------------------------------
+ */
+
+static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_config *config) {
+    const uint32_t *grid = config->grid, *workgroup = config->workgroup;
+    const char *symbol = kernel->symbol;
+    bool counts_fit = true;
+    uint64_t work_items = 1;
+    for (int i = 0; i < 3; i++) {
+        counts_fit = counts_fit && workgroup[i] >= 1 && workgroup[i] <= WORK_ITEMS_MAX;
+        work_items = counts_fit ? work_items * workgroup[i] : 0; /* at most 2^30 */
+        if (grid[i] == 0) {
+            return fmha_fail(FMHA_ERROR_ARGUMENT,
+                             "%s: expected a grid of 1 and up in each dimension, got %u x %u x %u; "
+                             "an empty problem needs no launch",
+                             symbol, grid[0], grid[1], grid[2]);
+        }
+    }
+    if (!counts_fit || work_items > WORK_ITEMS_MAX) {
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "%s: expected a workgroup of 1 to %d work items, got %u x %u x %u; pass the workgroup that the "
+            "kernel was generated for",
+            symbol, WORK_ITEMS_MAX, workgroup[0], workgroup[1], workgroup[2]);
+    }
+    for (int i = 0; i < 3; i++) {
+        if ((uint64_t)grid[i] * workgroup[i] > UINT32_MAX) {
+            return fmha_fail(FMHA_ERROR_ARGUMENT,
+                             "%s: expected fewer than 2^32 work items in each dimension, got %u workgroups of %u in "
+                             "dimension %d; split the launch",
+                             symbol, grid[i], workgroup[i], i);
+        }
+    }
+    size_t lds_limit = kernel->module->device->info.lds_bytes_workgroup;
+    if (config->lds_dynamic_bytes > lds_limit) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected at most %zu bytes of LDS, got %zu", symbol, lds_limit,
+                         config->lds_dynamic_bytes);
+    }
+    if (config->arguments == NULL && config->argument_bytes != 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected an argument block of %zu bytes, got NULL", symbol,
+                         config->argument_bytes);
+    }
+    return FMHA_OK;
+}
+
+fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *config) {
+    if (kernel == NULL || config == NULL) {
+        return refuse_null("fmha_kernel_launch", "a kernel and a configuration");
+    }
+    fmha_status status = check_launch(kernel, config);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    const fmha_device *device = kernel->module->device;
+    return device->driver->launch(device->state, kernel->handle, config);
+}
+
+fmha_status fmha_device_synchronize(fmha_device *device, void *stream) {
+    if (device == NULL) {
+        return refuse_null("fmha_device_synchronize", "a device");
+    }
+    return device->driver->synchronize(device->state, stream);
+}
+
+fmha_status fmha_device_findings(fmha_device *device, const fmha_finding **findings, size_t *count) {
+    if (findings != NULL) {
+        *findings = NULL;
+    }
+    if (count != NULL) {
+        *count = 0;
+    }
+    if (device == NULL || findings == NULL || count == NULL) {
+        return refuse_null("fmha_device_findings", "a device and places for the findings and their number");
+    }
+    return device->driver->findings == NULL ? FMHA_OK : device->driver->findings(device->state, findings, count);
+}
+
+fmha_status fmha_device_clear_findings(fmha_device *device) {
+    if (device == NULL) {
+        return refuse_null("fmha_device_clear_findings", "a device");
+    }
+    return device->driver->clear_findings == NULL ? FMHA_OK : device->driver->clear_findings(device->state);
+}

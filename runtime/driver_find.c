@@ -1,0 +1,194 @@
+/* Finds drivers: those built in, and those in shared objects of their own. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "driver_find.h"
+
+#define NAME_MAX_LENGTH 16
+
+static const struct {
+    const char *name;
+    const char *syntax;
+    const fmha_driver *built_in; /* NULL: in libfmha_NAME.so */
+} known_drivers[] = {
+    {"emu", "emu:ARCH", NULL},
+    {"hip", "hip[:N]", &fmha_driver_hip},
+};
+
+#define KNOWN_COUNT (sizeof known_drivers / sizeof known_drivers[0])
+
+/* Levenshtein's distance between two words of up to NAME_MAX_LENGTH letters. */
+static size_t distance(const char *left, const char *right) {
+    size_t row[NAME_MAX_LENGTH + 1];
+    size_t columns = strlen(right);
+    for (size_t j = 0; j <= columns; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; left[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t substitute = diagonal + (left[i - 1] != right[j - 1]);
+            diagonal = row[j];
+            size_t indel = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = substitute < indel ? substitute : indel;
+        }
+    }
+    return row[columns];
+}
+
+static fmha_status fail_unknown(const char *device_name, const char *word) {
+    char hint[64] = "";
+    size_t best = 3; /* further than that is no misspelling */
+    for (size_t i = 0; i < KNOWN_COUNT && strlen(word) <= NAME_MAX_LENGTH && word[0] != '\0'; i++) {
+        size_t d = distance(word, known_drivers[i].name);
+        if (d < best) {
+            best = d;
+            snprintf(hint, sizeof hint, "; did you mean '%s'?", known_drivers[i].syntax);
+        }
+    }
+    return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s or %s, got the driver '%s'%s", device_name,
+                     known_drivers[0].syntax, known_drivers[1].syntax, word, hint);
+}
+
+/* ---- Shared objects -----------------------------------------------------------------------------------------------
+ */
+
+typedef struct attempts {
+    char text[4096];
+    size_t length;
+} attempts;
+
+static void attempts_add(attempts *tried, const char *place, const char *outcome) {
+    int added = snprintf(tried->text + tried->length, sizeof tried->text - tried->length, "\n  %s: %s", place, outcome);
+    size_t room = sizeof tried->text - tried->length - 1;
+    tried->length += added < 0 ? 0 : (size_t)added < room ? (size_t)added : room;
+}
+
+/* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. */
+static bool own_folder(char folder[PATH_MAX]) {
+    static const char here;
+    Dl_info info;
+    struct link_map *map = NULL;
+    const char *file = "/proc/self/exe"; /* the program itself has an empty name in the link map */
+    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL && map->l_name[0] != '\0') {
+        file = map->l_name;
+    }
+    if (realpath(file, folder) == NULL) {
+        return false;
+    }
+    *strrchr(folder, '/') = '\0';
+    return true;
+}
+
+static void *try_library(attempts *tried, const char *folder, const char *file) {
+    char path[PATH_MAX + 64];
+    snprintf(path, sizeof path, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", file);
+    if (folder[0] != '\0' && access(path, F_OK) != 0) {
+        attempts_add(tried, path, "nothing there");
+        return NULL;
+    }
+    /* NODELETE: threads and thread-local storage of a driver may outlive the device. */
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == NULL) {
+        const char *why = dlerror();
+        attempts_add(tried, folder[0] != '\0' ? path : "the system's library folders", why != NULL ? why : "unknown");
+    }
+    return library;
+}
+
+/* A program that still stands in its build folder finds the driver that was built with it. */
+static bool is_in_build(const char *folder) {
+    size_t length = strlen(FMHA_BUILD_DIR);
+    return strncmp(folder, FMHA_BUILD_DIR, length) == 0 && (folder[length] == '/' || folder[length] == '\0');
+}
+
+static void *open_library(attempts *tried, const char *file) {
+    char folder[PATH_MAX];
+    void *library = NULL;
+    const char *chosen = getenv("FMHA_DRIVER_DIR");
+    if (chosen == NULL || chosen[0] == '\0') {
+        attempts_add(tried, "$FMHA_DRIVER_DIR", "not set");
+    } else if (strlen(chosen) < PATH_MAX) {
+        library = try_library(tried, chosen, file);
+    }
+    if (library == NULL && own_folder(folder)) {
+        library = try_library(tried, folder, file);
+        if (library == NULL && is_in_build(folder)) {
+            library = try_library(tried, FMHA_EMU_BUILD_DIR, file);
+        }
+    }
+    if (library == NULL) {
+        library = try_library(tried, FMHA_LIBRARY_DIR, file);
+    }
+    return library != NULL ? library : try_library(tried, "", file);
+}
+
+static fmha_status find_shared(const char *device_name, const char *driver_name, const fmha_driver **driver,
+                               void **library) {
+    char file[64];
+    snprintf(file, sizeof file, "libfmha_%s.so", driver_name);
+    attempts *tried = calloc(1, sizeof *tried);
+    if (tried == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "device '%s': no memory to look for its driver", device_name);
+    }
+    void *opened = open_library(tried, file);
+    fmha_status status = FMHA_OK;
+    if (opened == NULL) {
+        status = fmha_fail(FMHA_ERROR_NO_DRIVER,
+                           "device '%s': expected its driver %s, looked at%s\ninstall it beside libfmha, or set "
+                           "FMHA_DRIVER_DIR to its folder",
+                           device_name, file, tried->text);
+    }
+    free(tried);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    fmha_driver_entry_function entry;
+    *(void **)&entry = dlsym(opened, "fmha_driver_entry");
+    const fmha_driver *found = entry != NULL ? entry(fmha_fail) : NULL;
+    if (found == NULL) {
+        status = fmha_fail(FMHA_ERROR_NO_DRIVER,
+                           "device '%s': expected %s to export fmha_driver_entry, got a file without "
+                           "it; install the one that belongs to this libfmha",
+                           device_name, file);
+    } else if (found->version != FMHA_DRIVER_VERSION) {
+        status = fmha_fail(FMHA_ERROR_NO_DRIVER,
+                           "device '%s': expected %s of interface version %d, got version %d; "
+                           "install the one that belongs to this libfmha",
+                           device_name, file, FMHA_DRIVER_VERSION, found->version);
+    }
+    if (status != FMHA_OK) {
+        dlclose(opened);
+        return status;
+    }
+    *driver = found;
+    *library = opened;
+    return FMHA_OK;
+}
+
+fmha_status fmha_driver_find(const char *device_name, const fmha_driver **driver, void **library) {
+    *driver = NULL;
+    *library = NULL;
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(device_name, ":"), device_name);
+    for (size_t i = 0; i < KNOWN_COUNT; i++) {
+        if (strcmp(word, known_drivers[i].name) == 0) {
+            *driver = known_drivers[i].built_in;
+            return *driver != NULL ? FMHA_OK : find_shared(device_name, word, driver, library);
+        }
+    }
+    return fail_unknown(device_name, word);
+}
+
+void fmha_driver_release(void *library) {
+    if (library != NULL) {
+        dlclose(library);
+    }
+}
