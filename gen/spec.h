@@ -3,6 +3,7 @@
 #ifndef GEN_SPEC_H
 #define GEN_SPEC_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "error.h"
@@ -12,7 +13,7 @@ struct template_engine;
 
 /* SPEC_OP, SPEC_DTYPE, …: one for each row of spec_fields.h. The target is no row: it is a string. */
 enum spec_field_id {
-#define WORD(identifier, ...) SPEC_##identifier,
+#define WORD(identifier, ...)   SPEC_##identifier,
 #define NUMBER(identifier, ...) SPEC_##identifier,
 #include "spec_fields.h"
 #undef WORD
@@ -20,12 +21,13 @@ enum spec_field_id {
     SPEC_FIELD_COUNT
 };
 
-#define SPEC_UNSET INT32_MIN
-#define SPEC_SET_MAX 8
+#define SPEC_UNSET    INT32_MIN
+#define SPEC_SET_MAX  8
+#define SPEC_ARCH_MAX 48
 
 struct spec {
-    char arch[48]; /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
-    int32_t value[SPEC_FIELD_COUNT];
+    char arch[SPEC_ARCH_MAX]; /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
+    int32_t value[SPEC_FIELD_COUNT]; /* WORD: index of the word */
     struct {
         char name[32], value[32];
     } set[SPEC_SET_MAX]; /* --set NAME=VALUE, sorted by name */
@@ -33,10 +35,12 @@ struct spec {
 };
 
 struct spec_field {
-    const char *name;          /* as the JSON and the templates call it: "head_dim" */
-    const char *option;        /* on the command line, without dashes: "hd" */
-    const char *const *words;  /* WORD: NULL-terminated; NUMBER: NULL */
-    const char *const *shorts; /* WORD: each word's form in the symbol */
+    const char *name;                /* as the JSON and the templates call it: "head_dim" */
+    const char *option;              /* on the command line, without dashes: "hd" */
+    const char *bare;                /* the word of the option when it is given without one; NULL: it must have one */
+    const char *const *words;        /* WORD: NULL-terminated; NUMBER: NULL */
+    const char *const *shorts;       /* WORD: each word's form in the symbol */
+    const char *const *option_words; /* WORD: each word as it is typed after the option */
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */
@@ -47,18 +51,43 @@ extern const struct spec_field spec_fields[SPEC_FIELD_COUNT];
 /* A spec with every field unset and no arch. */
 void spec_init(struct spec *spec);
 
-/* Sets one field from the text of its option; the error names the option, what was expected, what was got and the nearest word. */
+/* Sets one field from the text of its option ("" when it is given bare); the error names the option, what was expected,
+ * what was got and the nearest word. */
 bool spec_set(struct spec *spec, enum spec_field_id field, const char *text, struct error *error);
+
+/* Sets the target; features are put in the order of the alphabet. Known chips are the files templates/arch/gfx*.lua. */
 bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char *text, struct error *error);
+
+/* Adds one --set: "NAME=VALUE", NAME a C identifier, VALUE letters, digits and _ + - . */
+bool spec_add_set(struct spec *spec, const char *text, struct error *error);
 
 /* Fills unset fields (knobs from the chip's table) and checks ranges. What only a template can know it checks when it runs. */
 bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error);
+
+/* The chip's file below templates/: "arch/gfx942.lua". */
+void spec_arch_path(const struct spec *spec, char path[SPEC_ARCH_MAX + 16]);
 
 /* The symbol, which is also the file's base name: at most 255 characters and a NUL. */
 #define SPEC_NAME_MAX 256
 void spec_name(const struct spec *spec, char name[SPEC_NAME_MAX]);
 
-/* The command that remakes the instance: "fmhagen generate --arch gfx1151 --hd 128 --causal …", knobs spelled out. */
+/* The command that remakes the instance: "fmhagen generate --arch gfx1151 --dtype f16 --hd 128 --causal …", every knob
+ * spelled out. */
 void spec_command(const struct spec *spec, struct text *out);
+
+/* What the command line asks for: texts of options, each of which may be a comma list. Texts are not copied; NULL: the
+ * option was not given. */
+struct spec_choices {
+    const char *arch;
+    const char *field[SPEC_FIELD_COUNT];
+    const char *const *set; /* "NAME=VALUE" each */
+    int set_count;
+};
+
+/* The product of all lists as resolved specs, the target varying slowest, then the fields in the order of their rows. The
+ * caller frees *specs. An impossible member is an error that names it; so is an entry that a list holds twice. */
+#define SPEC_PRODUCT_MAX 100000
+bool spec_product(const struct spec_choices *choices, struct template_engine *engine, struct spec **specs,
+                  size_t *count, struct error *error);
 
 #endif

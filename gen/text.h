@@ -18,10 +18,14 @@ void text_add(struct text *text, const char *bytes, size_t length);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The word that `got` was most likely meant to be (a few letters differ), or NULL. Never `got` itself. */
+const char *text_nearest(const char *got, const char *const *words, size_t count);
+
 /* Reads a whole file. The caller frees *bytes, which has a NUL after its length. */
 bool file_read(const char *path, char **bytes, size_t *length, struct error *error);
 
-/* Writes a file whole (temporary neighbour, rename); leaves a file that already holds these bytes untouched. */
+/* Writes a file whole (temporary neighbour, rename); leaves a file that already holds these bytes untouched. Behind a
+ * symbolic link the target is replaced; into a device or a pipe the bytes are written as they are. */
 bool file_write(const char *path, const char *bytes, size_t length, struct error *error);
 
 #endif
