@@ -1,0 +1,39 @@
+/* How far a right kernel may be from the float64 reference, element by element, and how far on average. The derivation
+ * is in docs/verification.md; the steps are named beside the code. */
+#ifndef GEN_BOUND_H
+#define GEN_BOUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "halves.h"
+#include "reference.h"
+
+/* Bounds of one row from what the reference saw of it: output[head_dim_v] and *lse, absolute, 0 where the value must be
+ * exact (no visible key), NAN where the reference is NAN. `type`: of the inputs, of P and of O. Returns false when
+ * there is no memory. Safe with threads. */
+bool bound_row(enum half_type type, const struct reference_row *row, int64_t head_dim, int64_t head_dim_v,
+               double *output, double *lse);
+
+/* Half a unit in the last place, relative: 2^-11 of f16, 2^-8 of bf16. */
+double bound_unit(enum half_type type);
+
+/* The signed mean error, in two directions: away from zero (a truncated P or O makes it negative) and upward. */
+struct bound_bias {
+    int64_t rows, keys_max;
+    double weight, weight_squared;                      /* sums over rows */
+    double error[2], error_squared[2], error_weight[2]; /* sums over rows; [0] away from zero, [1] upward */
+};
+
+/* Adds the errors of one row: got - expected, elementwise. Rows with a value that is not finite are left out. */
+void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
+                    const double *got);
+
+/* Joins what two threads have counted. */
+void bound_bias_merge(struct bound_bias *into, const struct bound_bias *from);
+
+/* The mean of the direction that is nearer to its limit, in units of bound_unit x |expected|, and that limit. Both NAN
+ * when there are too few rows for a statement. */
+void bound_bias_result(const struct bound_bias *bias, enum half_type type, double *mean, double *limit);
+
+#endif

@@ -1,0 +1,211 @@
+#include "inputs.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+const char *inputs_name(enum input_kind kind) {
+    static const char *const names[] = {
+        [INPUT_RANDOM] = "random",
+        [INPUT_UNBALANCED] = "unbalanced",
+        [INPUT_IMPULSE] = "impulse",
+        [INPUT_LARGE] = "large",
+        [INPUT_FAR_BELOW_ZERO] = "far-below-zero",
+        [INPUT_HUGE] = "huge",
+        [INPUT_NAN_VISIBLE] = "nan-visible",
+        [INPUT_NAN_HIDDEN] = "nan-hidden",
+    };
+    return names[kind];
+}
+
+uint64_t inputs_next(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+double inputs_normal(uint64_t *state) {
+    uint64_t bits = inputs_next(state);
+    double sum = 0;
+    for (int part = 0; part < 4; part++)
+        sum += (double)(bits >> (16 * part) & 0xffff);
+    /* Four uniform numbers in [0, 65535]: mean 2 x 65535, variance 4 / 12 x 65536^2. */
+    return (sum - 131070.0) / 65536.0 * sqrt(3.0);
+}
+
+/* One tensor under construction: rows of one head after another. */
+struct tensor {
+    uint16_t *bits;
+    int64_t heads, rows, columns; /* heads: batch x heads */
+    enum half_type type;
+};
+
+static uint16_t *element(const struct tensor *tensor, int64_t head, int64_t row, int64_t column) {
+    return tensor->bits + (head * tensor->rows + row) * tensor->columns + column;
+}
+
+static void put(const struct tensor *tensor, int64_t head, int64_t row, int64_t column, double value) {
+    *element(tensor, head, row, column) = half_from_double(tensor->type, value);
+}
+
+static void fill_normal(const struct tensor *tensor, uint64_t *state) {
+    for (int64_t index = 0; index < tensor->heads * tensor->rows * tensor->columns; index++)
+        tensor->bits[index] = half_from_double(tensor->type, inputs_normal(state));
+}
+
+static void fill_constant(const struct tensor *tensor, double value) {
+    uint16_t bits = half_from_double(tensor->type, value);
+    for (int64_t index = 0; index < tensor->heads * tensor->rows * tensor->columns; index++)
+        tensor->bits[index] = bits;
+}
+
+/* A fixed pattern of signs along the head dimension. */
+static double sign_of(int64_t column) {
+    uint64_t state = (uint64_t)column;
+    return inputs_next(&state) & 1 ? 1.0 : -1.0;
+}
+
+/* q = noise + 2 signs and k = noise + ramp signs, so that scores rise by about 12 from the first key to the last; every
+ * eighth key or so is three times as long, and V's rows differ in magnitude. */
+static void make_unbalanced(const struct tensor *q, const struct tensor *k, const struct tensor *v, uint64_t *state) {
+    double ramp = 6.0 / sqrt((double)q->columns);
+    for (int64_t head = 0; head < q->heads; head++)
+        for (int64_t row = 0; row < q->rows; row++)
+            for (int64_t d = 0; d < q->columns; d++)
+                put(q, head, row, d, inputs_normal(state) + 2 * sign_of(d));
+    for (int64_t head = 0; head < k->heads; head++)
+        for (int64_t row = 0; row < k->rows; row++) {
+            double rise = ramp * (double)row / (double)k->rows;
+            double length = inputs_next(state) % 8 ? 1 : 3;
+            double magnitude = ldexp(1, (int)(inputs_next(state) % 5) - 2);
+            for (int64_t d = 0; d < k->columns; d++)
+                put(k, head, row, d, length * inputs_normal(state) + rise * sign_of(d));
+            for (int64_t d = 0; d < v->columns; d++)
+                put(v, head, row, d, magnitude * inputs_normal(state));
+        }
+}
+
+/* Keys lie on a sphere and each query is a long multiple of one of them, which therefore wins. V is a different integer
+ * for (nearly) every key and column, exact in the type. */
+static void make_impulse(const struct reference_problem *problem, const struct tensor *q, const struct tensor *k,
+                         const struct tensor *v, uint64_t *state) {
+    for (int64_t head = 0; head < k->heads; head++)
+        for (int64_t row = 0; row < k->rows; row++) {
+            uint64_t start = *state;
+            double squares = 0;
+            for (int64_t d = 0; d < k->columns; d++) {
+                double value = inputs_normal(state);
+                squares += value * value;
+            }
+            double factor = squares > 0 ? sqrt((double)k->columns / squares) : 0;
+            for (int64_t d = 0; d < k->columns; d++)
+                put(k, head, row, d, factor * inputs_normal(&start));
+            int64_t modulus = v->type == HALF_F16 ? 2039 : 251;
+            for (int64_t d = 0; d < v->columns; d++)
+                put(v, head, row, d, (double)((row * 37 + d * 101 + head * 11) % modulus - modulus / 2));
+        }
+    double length = 120.0 / sqrt((double)q->columns);
+    for (int64_t head = 0; head < q->heads; head++) {
+        int64_t batch = head / problem->heads_q;
+        int64_t head_k = batch * problem->heads_k + head % problem->heads_q / (problem->heads_q / problem->heads_k);
+        for (int64_t row = 0; row < q->rows; row++) {
+            int64_t seen = reference_visible_keys(problem->mask, row, problem->seqlen_q, problem->seqlen_k);
+            int64_t key = seen ? (int64_t)(inputs_next(state) % (uint64_t)seen) : -1;
+            for (int64_t d = 0; d < q->columns; d++)
+                put(q, head, row, d,
+                    key < 0 ? inputs_normal(state) : length * half_to_double(k->type, *element(k, head_k, key, d)));
+        }
+    }
+}
+
+/* k = 16 (noise + 2 signs). Of three rows one has scores of both signs, one negative ones only, one the largest that
+ * the type's range gives, up to 1e9; all relative to a scale of 1 / sqrt(head_dim). */
+static void make_large(const struct tensor *q, const struct tensor *k, const struct tensor *v, uint64_t *state) {
+    double largest = q->type == HALF_F16 ? 60000 : 2e7;
+    for (int64_t head = 0; head < q->heads; head++)
+        for (int64_t row = 0; row < q->rows; row++)
+            for (int64_t d = 0; d < q->columns; d++) {
+                double value = 2000 * inputs_normal(state);
+                if (row % 3 == 1)
+                    value = -3000 / sqrt((double)q->columns) * sign_of(d) * (1 + 0.01 * inputs_normal(state));
+                if (row % 3 == 2)
+                    value = fmax(-largest, fmin(largest, largest / 2 * inputs_normal(state)));
+                put(q, head, row, d, value);
+            }
+    for (int64_t index = 0; index < k->heads * k->rows * k->columns; index++)
+        k->bits[index] = half_from_double(k->type, 16 * (inputs_normal(state) + 2 * sign_of(index % k->columns)));
+    fill_normal(v, state);
+}
+
+/* One element each: of the first row of q, of the last key, and of V at the last key but one. With a causal mask only
+ * the last rows see those keys. */
+static void put_nan_visible(const struct tensor *q, const struct tensor *k, const struct tensor *v) {
+    if (q->rows && q->heads)
+        put(q, 0, 0, q->columns - 1, NAN);
+    if (k->rows && k->heads) {
+        put(k, k->heads - 1, k->rows - 1, k->columns / 2, NAN);
+        put(v, v->heads - 1, k->rows > 1 ? k->rows - 2 : 0, 1, NAN);
+    }
+}
+
+static void put_nan_hidden(const struct reference_problem *problem, const struct tensor *k, const struct tensor *v) {
+    int64_t seen = 0;
+    for (int64_t row = 0; row < problem->seqlen_q; row++) {
+        int64_t count = reference_visible_keys(problem->mask, row, problem->seqlen_q, problem->seqlen_k);
+        seen = count > seen ? count : seen;
+    }
+    for (int64_t head = 0; head < k->heads; head++)
+        for (int64_t row = seen; row < k->rows; row++) {
+            for (int64_t d = 0; d < k->columns; d++)
+                put(k, head, row, d, d % 2 ? INFINITY : NAN);
+            for (int64_t d = 0; d < v->columns; d++)
+                put(v, head, row, d, d % 2 ? NAN : -INFINITY);
+        }
+}
+
+void inputs_make(enum input_kind kind, const struct reference_problem *problem, enum half_type type, uint64_t seed,
+                 uint16_t *q_bits, uint16_t *k_bits, uint16_t *v_bits) {
+    int64_t heads_q = problem->batch * problem->heads_q, heads_k = problem->batch * problem->heads_k;
+    struct tensor q = {q_bits, heads_q, problem->seqlen_q, problem->head_dim, type};
+    struct tensor k = {k_bits, heads_k, problem->seqlen_k, problem->head_dim, type};
+    struct tensor v = {v_bits, heads_k, problem->seqlen_k, problem->head_dim_v, type};
+    uint64_t state = seed;
+    switch (kind) {
+    case INPUT_UNBALANCED:
+        make_unbalanced(&q, &k, &v, &state);
+        return;
+    case INPUT_IMPULSE:
+        make_impulse(problem, &q, &k, &v, &state);
+        return;
+    case INPUT_LARGE:
+        make_large(&q, &k, &v, &state);
+        return;
+    case INPUT_FAR_BELOW_ZERO:
+        fill_constant(&q, 0);
+        fill_constant(&k, 0);
+        for (int64_t head = 0; head < q.heads; head++)
+            for (int64_t row = 0; row < q.rows; row++)
+                put(&q, head, row, 0, 1024);
+        for (int64_t head = 0; head < k.heads; head++)
+            for (int64_t row = 0; row < k.rows; row++)
+                put(&k, head, row, 0, -512);
+        fill_normal(&v, &state);
+        return;
+    case INPUT_HUGE:
+        fill_constant(&q, type == HALF_F16 ? 60000 : 133120);
+        fill_constant(&k, type == HALF_F16 ? 60000 : 133120);
+        fill_normal(&v, &state);
+        return;
+    case INPUT_RANDOM:
+    case INPUT_NAN_VISIBLE:
+    case INPUT_NAN_HIDDEN:
+        break;
+    }
+    fill_normal(&q, &state);
+    fill_normal(&k, &state);
+    fill_normal(&v, &state);
+    if (kind == INPUT_NAN_VISIBLE)
+        put_nan_visible(&q, &k, &v);
+    if (kind == INPUT_NAN_HIDDEN)
+        put_nan_hidden(problem, &k, &v);
+}

@@ -1,0 +1,245 @@
+/* The float64 reference against values worked out by hand, and against the formula written in the plainest way. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inputs.h"
+#include "reference.h"
+
+static double *doubles(int64_t count) {
+    double *values = calloc((size_t)count + 1, sizeof *values);
+    cr_assert(values);
+    return values;
+}
+
+struct run {
+    struct reference_problem problem;
+    double *q, *k, *v, *output, *lse;
+};
+
+static struct run run_new(struct reference_problem problem, uint64_t seed) {
+    struct run run = {.problem = problem};
+    int64_t q_count = problem.batch * problem.heads_q * problem.seqlen_q;
+    int64_t k_count = problem.batch * problem.heads_k * problem.seqlen_k;
+    run.q = doubles(q_count * problem.head_dim);
+    run.k = doubles(k_count * problem.head_dim);
+    run.v = doubles(k_count * problem.head_dim_v);
+    run.output = doubles(q_count * problem.head_dim_v);
+    run.lse = doubles(q_count);
+    for (int64_t index = 0; index < q_count * problem.head_dim; index++)
+        run.q[index] = inputs_normal(&seed);
+    for (int64_t index = 0; index < k_count * problem.head_dim; index++)
+        run.k[index] = inputs_normal(&seed);
+    for (int64_t index = 0; index < k_count * problem.head_dim_v; index++)
+        run.v[index] = inputs_normal(&seed);
+    run.problem.q = run.q;
+    run.problem.k = run.k;
+    run.problem.v = run.v;
+    return run;
+}
+
+static void run_free(struct run *run) {
+    free(run->q);
+    free(run->k);
+    free(run->v);
+    free(run->output);
+    free(run->lse);
+}
+
+static void run_reference(struct run *run) {
+    struct error error;
+    cr_assert(reference_run(&run->problem, run->output, run->lse, NULL, NULL, 2, &error), "%s", error.text);
+}
+
+/* One loop over everything, mask as a condition on each pair. */
+static void check_plainly(const struct run *run) {
+    const struct reference_problem *p = &run->problem;
+    for (int64_t b = 0; b < p->batch; b++)
+        for (int64_t h = 0; h < p->heads_q; h++)
+            for (int64_t i = 0; i < p->seqlen_q; i++) {
+                int64_t row = (b * p->heads_q + h) * p->seqlen_q + i;
+                int64_t head_k = b * p->heads_k + h * p->heads_k / p->heads_q;
+                double sum = 0, *o = doubles(p->head_dim_v);
+                for (int64_t j = 0; j < p->seqlen_k; j++) {
+                    if (p->mask == REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT && !(j <= i + p->seqlen_k - p->seqlen_q))
+                        continue;
+                    if (p->mask == REFERENCE_MASK_CAUSAL_TOP_LEFT && !(j <= i))
+                        continue;
+                    double score = 0;
+                    for (int64_t d = 0; d < p->head_dim; d++)
+                        score += run->q[row * p->head_dim + d] * run->k[(head_k * p->seqlen_k + j) * p->head_dim + d];
+                    double weight = exp(p->scale * score);
+                    sum += weight;
+                    for (int64_t d = 0; d < p->head_dim_v; d++)
+                        o[d] += weight * run->v[(head_k * p->seqlen_k + j) * p->head_dim_v + d];
+                }
+                for (int64_t d = 0; d < p->head_dim_v; d++) {
+                    double expected = sum > 0 ? o[d] / sum : 0, got = run->output[row * p->head_dim_v + d];
+                    cr_assert(fabs(got - expected) <= 1e-13 * (1 + fabs(expected)),
+                              "b %ld h %ld i %ld d %ld: expected %.17g, got %.17g", (long)b, (long)h, (long)i, (long)d,
+                              expected, got);
+                }
+                double lse = log(sum);
+                cr_assert(run->lse[row] == lse || fabs(run->lse[row] - lse) <= 1e-13 * (1 + fabs(lse)),
+                          "LSE of b %ld h %ld i %ld: expected %.17g, got %.17g", (long)b, (long)h, (long)i, lse,
+                          run->lse[row]);
+                free(o);
+            }
+}
+
+Test(reference, agrees_with_the_plainest_formula) {
+    const struct reference_problem problems[] = {
+        {1, 1, 1, 5, 7, 8, 8, REFERENCE_MASK_NONE, 0.3, NULL, NULL, NULL},
+        {2, 4, 2, 9, 17, 16, 24, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 0.25, NULL, NULL, NULL},
+        {2, 6, 1, 19, 8, 10, 5, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, -0.2, NULL, NULL, NULL},
+        {1, 3, 3, 12, 20, 33, 9, REFERENCE_MASK_CAUSAL_TOP_LEFT, 0.1, NULL, NULL, NULL},
+        {1, 12, 2, 3, 4, 8, 8, REFERENCE_MASK_CAUSAL_TOP_LEFT, 0, NULL, NULL, NULL},
+        {3, 2, 1, 1, 1, 8, 8, REFERENCE_MASK_NONE, 1, NULL, NULL, NULL},
+        {1, 2, 1, 4, 0, 8, 8, REFERENCE_MASK_NONE, 1, NULL, NULL, NULL},
+        {1, 2, 1, 0, 4, 8, 8, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1, NULL, NULL, NULL},
+    };
+    for (size_t index = 0; index < sizeof problems / sizeof *problems; index++) {
+        struct run run = run_new(problems[index], index + 1);
+        run_reference(&run);
+        check_plainly(&run);
+        run_free(&run);
+    }
+}
+
+Test(reference, two_keys_by_hand) {
+    /* Scores ln 1 and ln 3: weights 1/4 and 3/4, LSE ln 4. */
+    double q[] = {1}, k[] = {0, log(3)}, v[] = {8, 4}, output, lse;
+    struct reference_problem problem = {1, 1, 1, 1, 2, 1, 1, REFERENCE_MASK_NONE, 1, q, k, v};
+    struct error error;
+    cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
+    cr_assert(fabs(output - 5) < 1e-14, "got %.17g", output);
+    cr_assert(fabs(lse - log(4)) < 1e-15, "got %.17g", lse);
+}
+
+Test(reference, visible_keys) {
+    /* 3 queries, 5 keys; then 5 queries, 3 keys. */
+    const int64_t bottom_right[] = {3, 4, 5}, top_left[] = {1, 2, 3};
+    for (int64_t i = 0; i < 3; i++) {
+        cr_assert(reference_visible_keys(REFERENCE_MASK_NONE, i, 3, 5) == 5);
+        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, i, 3, 5) == bottom_right[i]);
+        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_TOP_LEFT, i, 3, 5) == top_left[i]);
+    }
+    const int64_t tall_bottom_right[] = {0, 0, 1, 2, 3}, tall_top_left[] = {1, 2, 3, 3, 3};
+    for (int64_t i = 0; i < 5; i++) {
+        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, i, 5, 3) == tall_bottom_right[i]);
+        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_TOP_LEFT, i, 5, 3) == tall_top_left[i]);
+    }
+    cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1023, 2048, 1024) == 0);
+    cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1024, 2048, 1024) == 1);
+}
+
+Test(reference, rows_that_see_no_key_are_zero_and_minus_infinity) {
+    struct run run = run_new((struct reference_problem){.batch = 1,
+                                                        .heads_q = 2,
+                                                        .heads_k = 1,
+                                                        .seqlen_q = 6,
+                                                        .seqlen_k = 2,
+                                                        .head_dim = 8,
+                                                        .head_dim_v = 8,
+                                                        .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+                                                        .scale = 1},
+                             3);
+    run_reference(&run);
+    for (int64_t head = 0; head < 2; head++)
+        for (int64_t i = 0; i < 6; i++) {
+            double lse = run.lse[head * 6 + i];
+            cr_assert(i < 4 ? lse == -INFINITY : isfinite(lse), "row %ld: LSE %g", (long)i, lse);
+            for (int64_t d = 0; d < 8; d++)
+                cr_assert((run.output[(head * 6 + i) * 8 + d] == 0) == (i < 4));
+        }
+    run_free(&run);
+}
+
+Test(reference, nan_reaches_what_sees_it_and_nothing_else) {
+    const int64_t n = 6, d = 8;
+    struct run run = run_new((struct reference_problem){.batch = 1,
+                                                        .heads_q = 1,
+                                                        .heads_k = 1,
+                                                        .seqlen_q = n,
+                                                        .seqlen_k = n,
+                                                        .head_dim = d,
+                                                        .head_dim_v = d,
+                                                        .mask = REFERENCE_MASK_CAUSAL_TOP_LEFT,
+                                                        .scale = 1},
+                             5);
+    run.q[1 * d + 3] = NAN; /* row 1 */
+    run.v[3 * d + 2] = NAN; /* column 2 of rows 3 and later */
+    run.k[5 * d + 0] = NAN; /* row 5 */
+    run.v[5 * d + 0] = INFINITY;
+    run_reference(&run);
+    for (int64_t i = 0; i < n; i++) {
+        bool row_nan = i == 1 || i == 5;
+        cr_assert(!!isnan(run.lse[i]) == row_nan, "row %ld: LSE %g", (long)i, run.lse[i]);
+        for (int64_t column = 0; column < d; column++) {
+            bool expected = row_nan || (i >= 3 && column == 2);
+            cr_assert(!!isnan(run.output[i * d + column]) == expected, "row %ld column %ld: %g", (long)i, (long)column,
+                      run.output[i * d + column]);
+        }
+    }
+    run_free(&run);
+}
+
+Test(reference, scores_of_any_size) {
+    /* One key: O = V and LSE is its score. */
+    double q[] = {1024}, k[] = {-512}, v[] = {0.5}, output, lse;
+    struct reference_problem problem = {1, 1, 1, 1, 1, 1, 1, REFERENCE_MASK_NONE, 1 / sqrt(128), q, k, v};
+    struct error error;
+    cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
+    cr_assert(output == 0.5);
+    cr_assert(fabs(lse + 46340.95) < 0.001, "got %.17g", lse);
+    q[0] = k[0] = 133120;
+    problem.scale = 0.25;
+    cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
+    cr_assert(output == 0.5);
+    cr_assert(lse == 0.25 * 133120.0 * 133120.0);
+}
+
+Test(reference, scale_zero_is_the_mean_of_the_visible_values) {
+    struct run run = run_new((struct reference_problem){.batch = 1,
+                                                        .heads_q = 1,
+                                                        .heads_k = 1,
+                                                        .seqlen_q = 2,
+                                                        .seqlen_k = 3,
+                                                        .head_dim = 8,
+                                                        .head_dim_v = 1,
+                                                        .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+                                                        .scale = 0},
+                             7);
+    run_reference(&run);
+    cr_assert(fabs(run.output[0] - (run.v[0] + run.v[1]) / 2) < 1e-15);
+    cr_assert(fabs(run.output[1] - (run.v[0] + run.v[1] + run.v[2]) / 3) < 1e-15);
+    cr_assert(fabs(run.lse[0] - log(2)) < 1e-15 && fabs(run.lse[1] - log(3)) < 1e-15);
+    run_free(&run);
+}
+
+struct seen {
+    int rows;
+    double weight_sum, mass;
+};
+
+static void count_row(void *context, const struct reference_row *row) {
+    struct seen *seen = context;
+    seen->rows++;
+    for (int64_t j = 0; j < row->key_count; j++) {
+        seen->weight_sum += row->weight[j];
+        seen->mass += row->score_mass[j];
+        cr_assert(row->score_mass[j] >= fabs(row->score[j]) * (1 - 1e-12));
+    }
+}
+
+Test(reference, visits_each_row_with_its_weights) {
+    double q[] = {1, -2}, k[] = {3, 4}, v[] = {1, 1, 1, 1}, output[4], lse[2];
+    struct reference_problem problem = {1, 2, 1, 1, 1, 1, 2, REFERENCE_MASK_NONE, -0.5, q, k, v};
+    struct seen seen = {0, 0, 0};
+    struct error error;
+    cr_assert(reference_run(&problem, output, lse, count_row, &seen, 1, &error));
+    cr_assert(seen.rows == 2);
+    cr_assert(seen.weight_sum == 2);
+    cr_assert(seen.mass == 0.5 * (3 + 6), "got %g", seen.mass); /* both heads share the only key head's key, 3 */
+}
