@@ -36,8 +36,7 @@ typedef struct probe {
 static pthread_mutex_t probes_lock = PTHREAD_MUTEX_INITIALIZER;
 static probe *probes;
 
-/* ---- Asking one executable ----------------------------------------------------------------------------------------
- */
+/* ---- Asking one executable ------------------------------------------------------------------------------- */
 
 static void copy_line(char *to, size_t room, const char *line) {
     size_t length = strcspn(line, "\r\n");
@@ -79,7 +78,7 @@ static void read_version(probe *asked, const char *words) {
         snprintf(compiler->version, sizeof compiler->version, "%s", clang_text);
         asked->serves = version[0] >= CLANG_MAJOR_MIN;
         if (!asked->serves) {
-            snprintf(asked->reason, sizeof asked->reason, "%s is older than clang %d", clang_text, CLANG_MAJOR_MIN);
+            snprintf(asked->reason, sizeof asked->reason, "older than clang %d", CLANG_MAJOR_MIN);
         }
         return;
     }
@@ -88,7 +87,7 @@ static void read_version(probe *asked, const char *words) {
     snprintf(compiler->version, sizeof compiler->version, "%s, %s", hip_text, clang_text);
     asked->serves = atoi(hip_number) >= HIP_MAJOR_MIN;
     if (!asked->serves) {
-        snprintf(asked->reason, sizeof asked->reason, "%s is older than ROCm %d", compiler->version, HIP_MAJOR_MIN);
+        snprintf(asked->reason, sizeof asked->reason, "older than ROCm %d", HIP_MAJOR_MIN);
     }
 }
 
@@ -209,8 +208,7 @@ static const probe *ask(const char *path, const char *question, const fmha_compi
     return asked;
 }
 
-/* ---- The survey ---------------------------------------------------------------------------------------------------
- */
+/* ---- The survey ------------------------------------------------------------------------------------------ */
 
 typedef struct survey {
     const char *arch; /* NULL: a host compiler is looked for */
@@ -435,8 +433,7 @@ static bool run_survey(survey *s) {
     return decided;
 }
 
-/* ---- What others call ---------------------------------------------------------------------------------------------
- */
+/* ---- What others call ------------------------------------------------------------------------------------ */
 
 typedef struct account {
     char text[8192];

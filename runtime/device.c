@@ -42,8 +42,7 @@ static fmha_status refuse_null(const char *function, const char *parameters) {
     return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected %s, got NULL; pass a valid pointer", function, parameters);
 }
 
-/* ---- Opening and closing ------------------------------------------------------------------------------------------
- */
+/* ---- Opening and closing --------------------------------------------------------------------------------- */
 
 fmha_status fmha_device_open(const char *name, fmha_device **device) {
     if (device != NULL) {
@@ -112,8 +111,7 @@ fmha_status fmha_device_get_info(const fmha_device *device, fmha_device_info *in
     return FMHA_OK;
 }
 
-/* ---- Memory -------------------------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------------------- */
 
 /* The number of ranges that start at `address` or below it. */
 static size_t ranges_up_to(const fmha_device *device, const void *address) {
@@ -226,8 +224,7 @@ fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *fro
     return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_read(device->state, to_host, from, bytes);
 }
 
-/* ---- Code ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Code ------------------------------------------------------------------------------------------------ */
 
 fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, void **image, size_t *image_bytes) {
     if (image != NULL) {
@@ -318,8 +315,7 @@ fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_ker
     return FMHA_OK;
 }
 
-/* ---- Launches -----------------------------------------------------------------------------------------------------
- */
+/* ---- Launches -------------------------------------------------------------------------------------------- */
 
 static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_config *config) {
     const uint32_t *grid = config->grid, *workgroup = config->workgroup;

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "driver_find.h"
+#include "library.h"
 
 #define NAME_MAX_LENGTH 16
 
@@ -50,26 +50,14 @@ static fmha_status fail_unknown(const char *device_name, const char *word) {
         size_t d = distance(word, known_drivers[i].name);
         if (d < best) {
             best = d;
-            snprintf(hint, sizeof hint, "; did you mean '%s'?", known_drivers[i].syntax);
+            snprintf(hint, sizeof hint, "; did you mean '%s'?", known_drivers[i].name);
         }
     }
     return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s or %s, got the driver '%s'%s", device_name,
                      known_drivers[0].syntax, known_drivers[1].syntax, word, hint);
 }
 
-/* ---- Shared objects -----------------------------------------------------------------------------------------------
- */
-
-typedef struct attempts {
-    char text[4096];
-    size_t length;
-} attempts;
-
-static void attempts_add(attempts *tried, const char *place, const char *outcome) {
-    int added = snprintf(tried->text + tried->length, sizeof tried->text - tried->length, "\n  %s: %s", place, outcome);
-    size_t room = sizeof tried->text - tried->length - 1;
-    tried->length += added < 0 ? 0 : (size_t)added < room ? (size_t)added : room;
-}
+/* ---- Shared objects -------------------------------------------------------------------------------------- */
 
 /* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. */
 static bool own_folder(char folder[PATH_MAX]) {
@@ -87,66 +75,51 @@ static bool own_folder(char folder[PATH_MAX]) {
     return true;
 }
 
-static void *try_library(attempts *tried, const char *folder, const char *file) {
-    char path[PATH_MAX + 64];
-    snprintf(path, sizeof path, "%s%s%s", folder, folder[0] != '\0' ? "/" : "", file);
-    if (folder[0] != '\0' && access(path, F_OK) != 0) {
-        attempts_add(tried, path, "nothing there");
-        return NULL;
-    }
-    /* NODELETE: threads and thread-local storage of a driver may outlive the device. */
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (library == NULL) {
-        const char *why = dlerror();
-        attempts_add(tried, folder[0] != '\0' ? path : "the system's library folders", why != NULL ? why : "unknown");
-    }
-    return library;
-}
-
 /* A program that still stands in its build folder finds the driver that was built with it. */
 static bool is_in_build(const char *folder) {
     size_t length = strlen(FMHA_BUILD_DIR);
     return strncmp(folder, FMHA_BUILD_DIR, length) == 0 && (folder[length] == '/' || folder[length] == '\0');
 }
 
-static void *open_library(attempts *tried, const char *file) {
+static void *open_library(library_search *search, const char *file) {
+    const char *names[] = {file, NULL};
     char folder[PATH_MAX];
     void *library = NULL;
     const char *chosen = getenv("FMHA_DRIVER_DIR");
     if (chosen == NULL || chosen[0] == '\0') {
-        attempts_add(tried, "$FMHA_DRIVER_DIR", "not set");
-    } else if (strlen(chosen) < PATH_MAX) {
-        library = try_library(tried, chosen, file);
+        library_note(search, "$FMHA_DRIVER_DIR", "not set");
+    } else {
+        library = library_open_in(search, chosen, names);
     }
     if (library == NULL && own_folder(folder)) {
-        library = try_library(tried, folder, file);
+        library = library_open_in(search, folder, names);
         if (library == NULL && is_in_build(folder)) {
-            library = try_library(tried, FMHA_EMU_BUILD_DIR, file);
+            library = library_open_in(search, FMHA_EMU_BUILD_DIR, names);
         }
     }
     if (library == NULL) {
-        library = try_library(tried, FMHA_LIBRARY_DIR, file);
+        library = library_open_in(search, FMHA_LIBRARY_DIR, names);
     }
-    return library != NULL ? library : try_library(tried, "", file);
+    return library != NULL ? library : library_open(search, file);
 }
 
 static fmha_status find_shared(const char *device_name, const char *driver_name, const fmha_driver **driver,
                                void **library) {
     char file[64];
     snprintf(file, sizeof file, "libfmha_%s.so", driver_name);
-    attempts *tried = calloc(1, sizeof *tried);
-    if (tried == NULL) {
+    library_search *search = calloc(1, sizeof *search);
+    if (search == NULL) {
         return fmha_fail(FMHA_ERROR_MEMORY, "device '%s': no memory to look for its driver", device_name);
     }
-    void *opened = open_library(tried, file);
+    void *opened = open_library(search, file);
     fmha_status status = FMHA_OK;
     if (opened == NULL) {
         status = fmha_fail(FMHA_ERROR_NO_DRIVER,
                            "device '%s': expected its driver %s, looked at%s\ninstall it beside libfmha, or set "
                            "FMHA_DRIVER_DIR to its folder",
-                           device_name, file, tried->text);
+                           device_name, file, search->places);
     }
-    free(tried);
+    free(search);
     if (status != FMHA_OK) {
         return status;
     }
@@ -165,7 +138,7 @@ static fmha_status find_shared(const char *device_name, const char *driver_name,
                            device_name, file, FMHA_DRIVER_VERSION, found->version);
     }
     if (status != FMHA_OK) {
-        dlclose(opened);
+        library_close(opened);
         return status;
     }
     *driver = found;
@@ -188,7 +161,5 @@ fmha_status fmha_driver_find(const char *device_name, const fmha_driver **driver
 }
 
 void fmha_driver_release(void *library) {
-    if (library != NULL) {
-        dlclose(library);
-    }
+    library_close(library);
 }

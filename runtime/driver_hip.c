@@ -1,11 +1,354 @@
-/* HIP devices. */
-#include "driver_find.h"
+/* HIP devices. The thread's current device is whatever the caller made it, before and after every call. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static fmha_status hip_open(const char *selector, void **state, fmha_device_info *info) {
-    (void)selector;
-    (void)state;
-    (void)info;
-    return fmha_fail(FMHA_ERROR_NO_DRIVER, "hip: this build cannot open HIP devices");
+#include "compiler.h"
+#include "driver_find.h"
+#include "hip_api.h"
+#include "hiprtc.h"
+#include "image.h"
+
+typedef struct hip_state {
+    hip_api hip;
+    int ordinal;
+    int version; /* of the runtime: major·10^7 + minor·10^5 + patch */
+    hip_properties properties;
+    bool hiprtc_looked_for, hiprtc_found;
+    hiprtc_api hiprtc;
+} hip_state;
+
+/* Turns a result of the HIP function `function` into a status with a text. HIP keeps a thread's last error until
+ * somebody asks for it; it is taken here, so that the caller's program does not stumble over an error that it was
+ * already told. */
+static fmha_status check(const hip_state *s, int result, const char *function) {
+    if (result == HIP_SUCCESS) {
+        return FMHA_OK;
+    }
+    char text[256];
+    hip_api_describe(&s->hip, result, text);
+    s->hip.get_last_error();
+    return fmha_fail(
+        FMHA_ERROR_DRIVER,
+        "hip:%d (%s): %s failed: %s; the kernel log (dmesg) may say more, and a kernel that is at fault shows "
+        "it on the emulated device",
+        s->ordinal, s->properties.arch, function, text);
 }
 
-const fmha_driver fmha_driver_hip = {.version = FMHA_DRIVER_VERSION, .name = "hip", .open = hip_open};
+/* Makes the device current; *previous is what to return to. */
+static fmha_status enter(const hip_state *s, int *previous) {
+    fmha_status status = check(s, s->hip.get_device(previous), "hipGetDevice");
+    if (status == FMHA_OK && *previous != s->ordinal) {
+        status = check(s, s->hip.set_device(s->ordinal), "hipSetDevice");
+    }
+    return status;
+}
+
+/* Returns to the previous device and hands `status` on, or the error of returning. */
+static fmha_status leave(const hip_state *s, int previous, fmha_status status) {
+    if (previous == s->ordinal) {
+        return status;
+    }
+    int result = s->hip.set_device(previous);
+    return status != FMHA_OK ? status : check(s, result, "hipSetDevice");
+}
+
+/* ---- Opening --------------------------------------------------------------------------------------------- */
+
+static fmha_status parse_ordinal(const char *selector, int *ordinal) {
+    char *end;
+    errno = 0;
+    long value = strtol(selector, &end, 10);
+    bool digits = selector[0] >= '0' && selector[0] <= '9' && *end == '\0' && errno == 0 && value <= 9999;
+    if (selector[0] != '\0' && !digits) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "device 'hip:%s': expected hip or hip:N with a number N from 0, got '%s'",
+                         selector, selector);
+    }
+    *ordinal = selector[0] == '\0' ? 0 : (int)value;
+    return FMHA_OK;
+}
+
+static fmha_status find_device(hip_state *s) {
+    int count = 0;
+    int result = s->hip.init(0);
+    if (result == HIP_SUCCESS) {
+        result = s->hip.get_device_count(&count);
+    }
+    if (result == HIP_NO_DEVICE || (result == HIP_SUCCESS && count == 0)) {
+        char why[512];
+        hip_api_explain_no_device("/dev/kfd", why);
+        s->hip.get_last_error();
+        return fmha_fail(FMHA_ERROR_NO_DEVICE,
+                         "hip:%d: expected an AMD GPU, got none: the HIP runtime reports no device "
+                         "(hipErrorNoDevice, %d); %s",
+                         s->ordinal, HIP_NO_DEVICE, why);
+    }
+    if (result != HIP_SUCCESS) {
+        char text[256];
+        hip_api_describe(&s->hip, result, text);
+        s->hip.get_last_error();
+        return fmha_fail(FMHA_ERROR_DRIVER, "hip:%d: the HIP runtime does not start: %s; check it with rocminfo",
+                         s->ordinal, text);
+    }
+    if (s->ordinal >= count) {
+        return fmha_fail(FMHA_ERROR_NO_DEVICE,
+                         "hip:%d: expected a number below %d, the number of HIP devices here, got %d; "
+                         "HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES may hide others",
+                         s->ordinal, count, s->ordinal);
+    }
+    return FMHA_OK;
+}
+
+static fmha_status read_properties(hip_state *s) {
+    unsigned char *filled = calloc(1, HIP_PROPERTIES_BYTES);
+    if (filled == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "hip:%d: no host memory for the device's properties", s->ordinal);
+    }
+    snprintf(s->properties.arch, sizeof s->properties.arch, "chip not known yet");
+    fmha_status status = check(s, s->hip.get_properties(filled, s->ordinal), "hipGetDeviceProperties");
+    if (status == FMHA_OK) {
+        status = check(s, s->hip.runtime_get_version(&s->version), "hipRuntimeGetVersion");
+    }
+    if (status == FMHA_OK && !hip_api_read_properties(&s->hip, filled, &s->properties)) {
+        status = fmha_fail(FMHA_ERROR_NO_DRIVER,
+                           "hip:%d: expected the device properties of ROCm 5 to 7, got another layout "
+                           "from the HIP runtime of version %d.%d; a newer libfmha may know it",
+                           s->ordinal, s->version / 10000000, s->version / 100000 % 100);
+    }
+    free(filled);
+    return status;
+}
+
+static fmha_status hip_open(const char *selector, void **state, fmha_device_info *info) {
+    int ordinal;
+    fmha_status status = parse_ordinal(selector, &ordinal);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    hip_state *s = calloc(1, sizeof *s);
+    if (s == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "hip:%d: no host memory for its state", ordinal);
+    }
+    s->ordinal = ordinal;
+    status = hip_api_open(&s->hip);
+    if (status == FMHA_OK) {
+        status = find_device(s);
+        if (status == FMHA_OK) {
+            status = read_properties(s);
+        }
+        if (status != FMHA_OK) {
+            hip_api_close(&s->hip);
+        }
+    }
+    if (status != FMHA_OK) {
+        free(s);
+        return status;
+    }
+    *state = s;
+    *info = (fmha_device_info){
+        .arch = s->properties.arch,
+        .name = s->properties.name,
+        .image_kind = FMHA_IMAGE_CODE_OBJECT,
+        .ordinal = ordinal,
+        .compute_units = s->properties.compute_units,
+        .lds_bytes_workgroup = s->properties.lds_bytes,
+    };
+    return FMHA_OK;
+}
+
+static void hip_close(void *state) {
+    hip_state *s = state;
+    if (s->hiprtc_found) {
+        hiprtc_close(&s->hiprtc);
+    }
+    hip_api_close(&s->hip);
+    free(s);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------- */
+
+static fmha_status hip_memory_alloc(void *state, size_t bytes, const char *label, void **address) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    void *made = NULL;
+    int result = s->hip.malloc(&made, bytes);
+    if (result == HIP_OUT_OF_MEMORY) {
+        s->hip.get_last_error();
+        status = fmha_fail(FMHA_ERROR_MEMORY,
+                           "hip:%d (%s): no device memory for the buffer '%s' of %zu bytes; free others "
+                           "first",
+                           s->ordinal, s->properties.arch, label != NULL ? label : "", bytes);
+    } else {
+        status = check(s, result, "hipMalloc");
+    }
+    bool made_it = status == FMHA_OK;
+    status = leave(s, previous, status);
+    if (status != FMHA_OK && made_it) {
+        s->hip.free(made);
+    } else {
+        *address = made;
+    }
+    return status;
+}
+
+static fmha_status hip_memory_free(void *state, void *address) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    return status != FMHA_OK ? status : leave(s, previous, check(s, s->hip.free(address), "hipFree"));
+}
+
+static fmha_status copy(const hip_state *s, void *to, const void *from, size_t bytes, int kind) {
+    int previous;
+    fmha_status status = enter(s, &previous);
+    return status != FMHA_OK ? status : leave(s, previous, check(s, s->hip.memcpy(to, from, bytes, kind), "hipMemcpy"));
+}
+
+static fmha_status hip_memory_write(void *state, void *to, const void *from_host, size_t bytes) {
+    return copy(state, to, from_host, bytes, HIP_HOST_TO_DEVICE);
+}
+
+static fmha_status hip_memory_read(void *state, void *to_host, const void *from, size_t bytes) {
+    return copy(state, to_host, from, bytes, HIP_DEVICE_TO_HOST);
+}
+
+/* ---- Code ------------------------------------------------------------------------------------------------ */
+
+static fmha_status hip_compile(void *state, const fmha_source *source, void **image, size_t *image_bytes) {
+    hip_state *s = state;
+    if (!s->hiprtc_looked_for) {
+        fmha_status status = hiprtc_open(&s->hiprtc, s->hip.library, s->version / 10000000, &s->hiprtc_found);
+        if (status != FMHA_OK) {
+            return status;
+        }
+        s->hiprtc_looked_for = true;
+    }
+    if (s->hiprtc_found) {
+        return hiprtc_compile(&s->hiprtc, s->properties.arch, source, image, image_bytes);
+    }
+    fmha_compiler compiler;
+    fmha_status status = fmha_compiler_find(s->properties.arch, &compiler);
+    if (status != FMHA_OK) {
+        return fmha_fail(status, "hip:%d: hipRTC is not here, and %s", s->ordinal, fmha_last_error());
+    }
+    return fmha_compiler_compile_source(&compiler, s->properties.arch, source, image, image_bytes);
+}
+
+static fmha_status fail_wrong_chip(const hip_state *s, const char *target) {
+    return fmha_fail(FMHA_ERROR_WRONG_CHIP,
+                     "hip:%d: expected code for %s, got code for %s; build the instance with --arch %s", s->ordinal,
+                     s->properties.arch, target, s->properties.arch);
+}
+
+static fmha_status hip_module_load(void *state, const void *image, size_t image_bytes, void **module) {
+    const hip_state *s = state;
+    char target[FMHA_TARGET_BYTES];
+    int previous;
+    fmha_status status = fmha_image_target("module image", image, image_bytes, target);
+    if (status == FMHA_OK && !fmha_image_fits(target, s->properties.arch)) {
+        status = fail_wrong_chip(s, target);
+    }
+    if (status == FMHA_OK) {
+        status = enter(s, &previous);
+    }
+    if (status != FMHA_OK) {
+        return status;
+    }
+    void *made = NULL;
+    int result = s->hip.module_load_data(&made, image);
+    if (result == HIP_NO_BINARY_FOR_GPU) {
+        s->hip.get_last_error();
+        status = fail_wrong_chip(s, target);
+    } else {
+        status = check(s, result, "hipModuleLoadData");
+    }
+    bool made_it = status == FMHA_OK;
+    status = leave(s, previous, status);
+    if (status != FMHA_OK && made_it) {
+        s->hip.module_unload(made);
+    } else {
+        *module = made;
+    }
+    return status;
+}
+
+static fmha_status hip_module_unload(void *state, void *module) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    return status != FMHA_OK ? status : leave(s, previous, check(s, s->hip.module_unload(module), "hipModuleUnload"));
+}
+
+static fmha_status hip_module_kernel(void *state, void *module, const char *symbol, void **kernel) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    int result = s->hip.module_get_function(kernel, module, symbol);
+    if (result == HIP_NOT_FOUND) {
+        s->hip.get_last_error();
+        status = fmha_fail(FMHA_ERROR_ARGUMENT,
+                           "hip:%d (%s): expected a kernel of the module, got '%s', which it does not "
+                           "hold; NAME.json beside the code object names its symbol",
+                           s->ordinal, s->properties.arch, symbol);
+    } else {
+        status = check(s, result, "hipModuleGetFunction");
+    }
+    return leave(s, previous, status);
+}
+
+/* ---- Launches -------------------------------------------------------------------------------------------- */
+
+static fmha_status hip_launch(void *state, void *kernel, const fmha_launch_config *config) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    size_t argument_bytes = config->argument_bytes;
+    /* The runtime copies the block before it returns; it only lacks the const. */
+    void *extra[] = {HIP_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)config->arguments, HIP_LAUNCH_BUFFER_SIZE,
+                     &argument_bytes, HIP_LAUNCH_END};
+    const uint32_t *grid = config->grid, *workgroup = config->workgroup;
+    int result = s->hip.module_launch_kernel(kernel, grid[0], grid[1], grid[2], workgroup[0], workgroup[1],
+                                             workgroup[2], (unsigned)config->lds_dynamic_bytes, config->stream, NULL,
+                                             argument_bytes > 0 ? extra : NULL);
+    return leave(s, previous, check(s, result, "hipModuleLaunchKernel"));
+}
+
+static fmha_status hip_synchronize(void *state, void *stream) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = stream != NULL ? check(s, s->hip.stream_synchronize(stream), "hipStreamSynchronize")
+                            : check(s, s->hip.device_synchronize(), "hipDeviceSynchronize");
+    return leave(s, previous, status);
+}
+
+const fmha_driver fmha_driver_hip = {
+    .version = FMHA_DRIVER_VERSION,
+    .name = "hip",
+    .open = hip_open,
+    .close = hip_close,
+    .memory_alloc = hip_memory_alloc,
+    .memory_free = hip_memory_free,
+    .memory_write = hip_memory_write,
+    .memory_read = hip_memory_read,
+    .compile = hip_compile,
+    .module_load = hip_module_load,
+    .module_unload = hip_module_unload,
+    .module_kernel = hip_module_kernel,
+    .launch = hip_launch,
+    .synchronize = hip_synchronize,
+};

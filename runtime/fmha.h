@@ -69,7 +69,7 @@ typedef struct fmha_device_info {
     const char *name;   /* for people: "AMD Radeon 8060S", "emulated gfx1151" */
     fmha_image_kind image_kind;
     int ordinal;                /* the driver's number of the device, from 0 */
-    int compute_units;          /* at least 1 */
+    int compute_units;          /* at least 1, as the driver counts them (HIP on RDNA: workgroup processors) */
     size_t lds_bytes_workgroup; /* largest LDS allocation of one workgroup */
 } fmha_device_info;
 
@@ -113,7 +113,7 @@ FMHA_API fmha_status fmha_module_unload(fmha_module *module); /* NULL is accepte
 FMHA_API fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_kernel **kernel);
 
 typedef struct fmha_launch_config {
-    uint32_t grid[3];         /* workgroups, 1 and up in each dimension */
+    uint32_t grid[3];         /* workgroups, 1 and up; times the workgroup below 2^32 in each dimension */
     uint32_t workgroup[3];    /* work items, product 1 to 1024 */
     size_t lds_dynamic_bytes; /* beside what the kernel declares; usually 0 */
     const void *arguments;    /* the kernel's argument block, laid out as its NAME.json says; copied */

@@ -1,0 +1,29 @@
+/* Shared objects that are opened at run time, and an account of where they were looked for. */
+#ifndef FMHA_LIBRARY_H
+#define FMHA_LIBRARY_H
+
+#include <stddef.h>
+
+typedef struct library_search {
+    char places[6144]; /* one line for each place without success, each begins with a line break */
+    size_t length;
+} library_search;
+
+void library_note(library_search *search, const char *place, const char *outcome);
+
+/* Opens `path`; a name without a slash is looked for in the system's library folders. NULL on failure, which is noted.
+ * What was opened stays in memory after library_close: its threads may outlive the device. */
+void *library_open(library_search *search, const char *path);
+
+/* FOLDER/NAME for the first of the NULL-terminated names that is there; one note when none is. */
+void *library_open_in(library_search *search, const char *folder, const char *const *names);
+
+/* One that this process has open already, whoever opened it. NULL if there is none. */
+void *library_loaded(const char *const *names);
+
+void library_close(void *library); /* NULL is accepted and does nothing */
+
+/* The file of an open library, valid while it is open. */
+const char *library_path(void *library);
+
+#endif
