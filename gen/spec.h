@@ -40,13 +40,16 @@ struct spec_field {
     const char *bare;                /* the word of the option when it is given without one; NULL: it must have one */
     const char *const *words;        /* WORD: NULL-terminated; NUMBER: NULL */
     const char *const *shorts;       /* WORD: each word's form in the symbol */
-    const char *const *option_words; /* WORD: each word as it is typed after the option */
+    const char *const *typed;        /* WORD: each word as it is typed after the option; NULL: as `words` */
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */
     const char *symbol, *help; /* symbol: printf format, NUMBER only */
 };
 extern const struct spec_field spec_fields[SPEC_FIELD_COUNT];
+
+/* The words of a WORD as they are typed after the option: "bottom-right" where the program says "causal-bottom-right". */
+const char *const *spec_typed_words(const struct spec_field *field);
 
 /* A spec with every field unset and no arch. */
 void spec_init(struct spec *spec);

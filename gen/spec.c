@@ -1,0 +1,711 @@
+#include "spec.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <lauxlib.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "template.h"
+
+enum { FACT = 0, KNOB = 1, FIRST = 0 };
+#define ALWAYS    SPEC_UNSET
+#define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
+#define SAME      NULL
+
+const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
+#define WORD(identifier, name_, option_, bare_, role, neutral_, help_, words_, shorts_, typed_)                        \
+    {.name = name_,                                                                                                    \
+     .option = option_,                                                                                                \
+     .bare = bare_,                                                                                                    \
+     .words = words_,                                                                                                  \
+     .shorts = shorts_,                                                                                                \
+     .typed = typed_,                                                                                                  \
+     .neutral = neutral_,                                                                                              \
+     .knob = role,                                                                                                     \
+     .always = (neutral_) == ALWAYS,                                                                                   \
+     .help = help_},
+#define NUMBER(identifier, name_, option_, role, neutral_, minimum_, maximum_, multiple_of_, symbol_, help_)           \
+    {.name = name_,                                                                                                    \
+     .option = option_,                                                                                                \
+     .minimum = minimum_,                                                                                              \
+     .maximum = maximum_,                                                                                              \
+     .multiple_of = multiple_of_,                                                                                      \
+     .neutral = neutral_,                                                                                              \
+     .knob = role,                                                                                                     \
+     .always = (neutral_) == ALWAYS,                                                                                   \
+     .symbol = symbol_,                                                                                                \
+     .help = help_},
+#include "spec_fields.h"
+#undef WORD
+#undef NUMBER
+};
+
+const char *const *spec_typed_words(const struct spec_field *field) {
+    return field->typed ? field->typed : field->words;
+}
+
+void spec_init(struct spec *spec) {
+    *spec = (struct spec){0};
+    for (int i = 0; i < SPEC_FIELD_COUNT; i++)
+        spec->value[i] = SPEC_UNSET;
+}
+
+static size_t word_count(const char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+/* Appends "a, b or c". */
+static void add_words(struct text *out, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        text_printf(out, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", words[i]);
+}
+
+/* ---- One field ---- */
+
+static bool number_fits(const struct spec_field *field, long number) {
+    if (number < field->minimum || number > field->maximum)
+        return false;
+    return field->multiple_of ? number % field->multiple_of == 0
+                              : number == field->minimum || number == field->maximum;
+}
+
+/* Appends what the field accepts: "a multiple of 8 from 8 to 256". */
+static void add_expected(struct text *out, const struct spec_field *field) {
+    if (field->words)
+        add_words(out, spec_typed_words(field), word_count(spec_typed_words(field)));
+    else if (!field->multiple_of || field->maximum - field->minimum == field->multiple_of)
+        text_printf(out, "%d or %d", (int)field->minimum, (int)field->maximum);
+    else if (field->multiple_of == 1)
+        text_printf(out, "a whole number from %d to %d", (int)field->minimum, (int)field->maximum);
+    else
+        text_printf(out, "a multiple of %d from %d to %d", (int)field->multiple_of, (int)field->minimum,
+                    (int)field->maximum);
+}
+
+static bool refuse_field(const struct spec_field *field, const char *text, struct error *error) {
+    struct text expected = {0};
+    add_expected(&expected, field);
+    if (!*text)
+        text_puts(&expected, ", got none");
+    else
+        text_printf(&expected, ", got '%.64s'", text);
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (field->words) {
+        const char *nearest = text_nearest(text, spec_typed_words(field), word_count(spec_typed_words(field)));
+        if (nearest)
+            text_printf(&expected, "; did you mean '%s'?", nearest);
+    } else if (*text && !*end && field->multiple_of && number > field->minimum && number < field->maximum) {
+        long below = number - number % field->multiple_of;
+        text_printf(&expected, "; the nearest are %ld and %ld", below, below + field->multiple_of);
+    }
+    error_set(error, ERROR_USAGE, "--%s: expected %s", field->option,
+              expected.failed ? "another value" : expected.bytes);
+    text_free(&expected);
+    return false;
+}
+
+bool spec_set(struct spec *spec, enum spec_field_id id, const char *text, struct error *error) {
+    const struct spec_field *field = &spec_fields[id];
+    if (!*text && field->bare)
+        text = field->bare;
+    if (field->words) {
+        const char *const *words = spec_typed_words(field);
+        for (int32_t i = 0; words[i]; i++)
+            if (!strcmp(words[i], text)) {
+                spec->value[id] = i;
+                return true;
+            }
+        return refuse_field(field, text, error);
+    }
+    char *end;
+    errno = 0;
+    long number = strtol(text, &end, 10);
+    if (!isdigit((unsigned char)*text) || *end || errno || !number_fits(field, number))
+        return refuse_field(field, text, error);
+    spec->value[id] = (int32_t)number;
+    return true;
+}
+
+static bool is_set_value(const char *text, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        if (!isalnum((unsigned char)text[i]) && !strchr("_+-.", text[i]))
+            return false;
+    return length > 0;
+}
+
+bool spec_add_set(struct spec *spec, const char *text, struct error *error) {
+    const char *equals = strchr(text, '=');
+    size_t name = equals ? (size_t)(equals - text) : 0, value = equals ? strlen(equals + 1) : 0;
+    bool is_name = name && !isdigit((unsigned char)text[0]);
+    for (size_t i = 0; i < name; i++)
+        is_name = is_name && (isalnum((unsigned char)text[i]) || text[i] == '_');
+    if (!is_name || !is_set_value(equals + 1, value))
+        return error_set(error, ERROR_USAGE,
+                         "--set: expected NAME=VALUE, a name as in C and a value of letters, digits and _ + - ., got "
+                         "'%.100s'",
+                         text);
+    if (name >= sizeof spec->set[0].name || value >= sizeof spec->set[0].value)
+        return error_set(error, ERROR_USAGE, "--set: expected at most %zu characters before and after '=', got '%.200s'",
+                         sizeof spec->set[0].name - 1, text);
+    if (spec->set_count == SPEC_SET_MAX)
+        return error_set(error, ERROR_USAGE, "--set: expected it at most %d times, got more", SPEC_SET_MAX);
+    int at = 0;
+    while (at < spec->set_count) {
+        int order = strncmp(spec->set[at].name, text, name);
+        order = order ? order : spec->set[at].name[name] != '\0';
+        if (order == 0)
+            return error_set(error, ERROR_USAGE, "--set: expected %s once, got it twice", spec->set[at].name);
+        if (order > 0)
+            break;
+        at++;
+    }
+    memmove(&spec->set[at + 1], &spec->set[at], (size_t)(spec->set_count - at) * sizeof spec->set[0]);
+    memset(&spec->set[at], 0, sizeof spec->set[0]);
+    memcpy(spec->set[at].name, text, name);
+    memcpy(spec->set[at].value, equals + 1, value);
+    spec->set_count++;
+    return true;
+}
+
+/* ---- The target ---- */
+
+void spec_arch_path(const struct spec *spec, char path[SPEC_ARCH_MAX + 16]) {
+    snprintf(path, SPEC_ARCH_MAX + 16, "arch/%.*s.lua", (int)strcspn(spec->arch, ":"), spec->arch);
+}
+
+/* Appends the known chips. `nearest` (may be NULL) receives the one most like `text`. */
+static void add_chips(struct text *out, struct template_engine *engine, const char *text, char nearest[SPEC_ARCH_MAX]) {
+    size_t count;
+    const char *const *paths = template_list(engine, "arch/gfx", &count);
+    char(*names)[SPEC_ARCH_MAX] = calloc(count + 1, sizeof *names);
+    const char **words = calloc(count + 1, sizeof *words);
+    if (names && words) {
+        size_t chips = 0;
+        for (size_t i = 0; i < count; i++) {
+            const char *name = paths[i] + strlen("arch/");
+            size_t length = strlen(name);
+            if (length > 4 && length - 4 < SPEC_ARCH_MAX && !strcmp(name + length - 4, ".lua")) {
+                memcpy(names[chips], name, length - 4);
+                words[chips] = names[chips];
+                chips++;
+            }
+        }
+        add_words(out, words, chips);
+        const char *found = nearest ? text_nearest(text, words, chips) : NULL;
+        if (found)
+            memcpy(nearest, found, SPEC_ARCH_MAX);
+    } else
+        out->failed = true;
+    free(names);
+    free(words);
+}
+
+static bool refuse_arch(struct template_engine *engine, const char *text, const char *why, struct error *error) {
+    struct text known = {0};
+    char nearest[SPEC_ARCH_MAX] = "";
+    add_chips(&known, engine, text, *text ? nearest : NULL);
+    error_set(error, ERROR_USAGE, "--arch: expected %s, got %s%.64s%s%s%s%s%s", known.bytes ? known.bytes : "a chip",
+              *text ? "'" : "none", text, *text ? "'" : "", why, *nearest ? "; did you mean '" : "", nearest,
+              *nearest ? "'?" : "");
+    text_free(&known);
+    return false;
+}
+
+struct feature_check {
+    const char *feature;
+    size_t length;
+    bool known;
+    struct text all;
+};
+
+static void check_feature(lua_State *L, void *context) {
+    struct feature_check *check = context;
+    if (lua_getfield(L, -1, "features") == LUA_TNIL)
+        return;
+    lua_Integer count = luaL_len(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_geti(L, -1, i);
+        const char *feature = lua_tostring(L, -1);
+        if (!feature)
+            luaL_error(L, "expected a list of names as 'features', got a %s in it", luaL_typename(L, -1));
+        check->known = check->known || (strlen(feature) == check->length &&
+                                        !memcmp(feature, check->feature, check->length));
+        text_printf(&check->all, "%s%s", i > 1 ? ", " : "", feature);
+        lua_pop(L, 1);
+    }
+}
+
+static int compare_features(const void *a, const void *b) {
+    return strcmp(a, b);
+}
+
+bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char *text, struct error *error) {
+    size_t base = strcspn(text, ":"), length = strlen(text);
+    if (!*text || length >= SPEC_ARCH_MAX)
+        return refuse_arch(engine, text, "", error);
+    struct spec parsed = {0};
+    memcpy(parsed.arch, text, base);
+    char path[SPEC_ARCH_MAX + 16];
+    spec_arch_path(&parsed, path);
+    size_t count;
+    const char *const *paths = template_list(engine, path, &count);
+    if (!count || strcmp(paths[0], path) != 0 || strncmp(text, "gfx", 3) != 0)
+        return refuse_arch(engine, text, "", error);
+
+    char features[SPEC_ARCH_MAX / 3][SPEC_ARCH_MAX];
+    size_t feature_count = 0;
+    for (const char *at = text + base; *at;) {
+        const char *feature = at + 1;
+        size_t feature_length = strcspn(feature, ":");
+        at = feature + feature_length;
+        if (feature_length < 2 || !strchr("+-", feature[feature_length - 1]))
+            return error_set(error, ERROR_USAGE, "--arch: expected features as ':name+' or ':name-', got '%s'", text);
+        struct feature_check check = {.feature = feature, .length = feature_length - 1};
+        bool read = template_with_table(engine, path, check_feature, &check, error);
+        if (read && !check.known)
+            error_set(error, ERROR_USAGE, "--arch: expected a feature that %s has (%s), got '%.*s'", parsed.arch,
+                      check.all.length ? check.all.bytes : "none", (int)feature_length, feature);
+        text_free(&check.all);
+        if (!read || !check.known)
+            return false;
+        for (size_t i = 0; i < feature_count; i++)
+            if (!strncmp(features[i], feature, feature_length - 1) && features[i][feature_length] == '\0')
+                return error_set(error, ERROR_USAGE, "--arch: expected each feature once, got '%s'", text);
+        memcpy(features[feature_count], feature, feature_length);
+        features[feature_count++][feature_length] = '\0';
+    }
+    qsort(features, feature_count, sizeof features[0], compare_features);
+    size_t end = base;
+    for (size_t i = 0; i < feature_count; i++)
+        end += (size_t)snprintf(parsed.arch + end, sizeof parsed.arch - end, ":%s", features[i]);
+    memcpy(spec->arch, parsed.arch, sizeof spec->arch);
+    return true;
+}
+
+/* ---- Defaults ---- */
+
+struct chip {
+    struct spec *spec;
+    char path[SPEC_ARCH_MAX + 16];
+    int32_t row[SPEC_FIELD_COUNT]; /* what the table says of knobs */
+    bool has_row;
+    bool failed; /* `error` says why; else a Lua error was raised or all is well */
+    struct error *error;
+};
+
+static const char *spec_word(const struct spec *spec, enum spec_field_id id) {
+    return spec_fields[id].words[spec->value[id]];
+}
+
+/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it. */
+static void read_row(lua_State *L, struct chip *chip, bool nested) {
+    int row = lua_gettop(L);
+    luaL_checkstack(L, 8, "");
+    for (lua_pushnil(L); template_table_next(L, row); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING)
+            luaL_error(L, "templates/%s: expected names of knobs in a row of defaults, got a %s", chip->path,
+                       luaL_typename(L, -2));
+        const char *key = lua_tostring(L, -2);
+        bool known = false;
+        for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+            const struct spec_field *field = &spec_fields[id];
+            if (!field->knob) {
+                for (int i = 0; field->words && field->words[i]; i++)
+                    known = known || (!nested && lua_istable(L, -1) && !strcmp(field->words[i], key));
+                continue;
+            }
+            if (strcmp(field->name, key) != 0)
+                continue;
+            known = true;
+            int32_t value = SPEC_UNSET;
+            for (int32_t i = 0; field->words && field->words[i]; i++)
+                if (lua_type(L, -1) == LUA_TSTRING && !strcmp(field->words[i], lua_tostring(L, -1)))
+                    value = i;
+            if (!field->words && lua_isinteger(L, -1) && number_fits(field, (long)lua_tointeger(L, -1)))
+                value = (int32_t)lua_tointeger(L, -1);
+            if (value == SPEC_UNSET)
+                luaL_error(L, "templates/%s: expected a value of --%s as '%s', got '%s'", chip->path, field->option, key,
+                           luaL_tolstring(L, -1, NULL));
+            chip->row[id] = value;
+        }
+        if (!known)
+            luaL_error(L, "templates/%s: expected a knob or a word of a fact in a row of defaults, got '%s'", chip->path,
+                       key);
+    }
+    for (int id = 0; !nested && id < SPEC_FIELD_COUNT; id++) {
+        if (spec_fields[id].knob || !spec_fields[id].words)
+            continue;
+        if (lua_getfield(L, row, spec_word(chip->spec, (enum spec_field_id)id)) == LUA_TTABLE)
+            read_row(L, chip, true);
+        lua_settop(L, row);
+    }
+}
+
+static bool chip_refuse(struct chip *chip) {
+    chip->failed = true;
+    return false;
+}
+
+static bool check_wave(lua_State *L, struct chip *chip) {
+    struct spec *spec = chip->spec;
+    lua_getfield(L, -1, "waves");
+    lua_Integer count = lua_istable(L, -1) ? luaL_len(L, -1) : 0;
+    if (count < 1)
+        luaL_error(L, "templates/%s: expected a list as 'waves', got none", chip->path);
+    char all[64] = "";
+    bool known = false;
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_geti(L, -1, i);
+        lua_Integer wave = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        if (spec->value[SPEC_WAVE] == SPEC_UNSET && number_fits(&spec_fields[SPEC_WAVE], (long)wave))
+            spec->value[SPEC_WAVE] = (int32_t)wave;
+        known = known || spec->value[SPEC_WAVE] == wave;
+        size_t end = strlen(all);
+        snprintf(all + end, sizeof all - end, "%s%d", i > 1 ? " or " : "", (int)wave);
+    }
+    lua_pop(L, 1);
+    if (!known) {
+        error_set(chip->error, ERROR_USAGE, "--wave: expected %s on %s, got '%d'", all, spec->arch,
+                  (int)spec->value[SPEC_WAVE]);
+        chip_refuse(chip);
+    }
+    return known;
+}
+
+static bool check_dtype(lua_State *L, struct chip *chip) {
+    lua_getfield(L, -1, "atoms");
+    if (!lua_istable(L, -1))
+        luaL_error(L, "templates/%s: expected a table as 'atoms', got %s", chip->path, luaL_typename(L, -1));
+    bool known = lua_getfield(L, -1, spec_word(chip->spec, SPEC_DTYPE)) != LUA_TNIL;
+    lua_pop(L, 2);
+    if (known)
+        return true;
+    error_set(chip->error, ERROR_USAGE, "--dtype: expected a type that %s has matrix instructions for, got '%s'",
+              chip->spec->arch, spec_word(chip->spec, SPEC_DTYPE));
+    return chip_refuse(chip);
+}
+
+/* Pushes field `name` of the table on top, an empty stack slot (nil) when there is none. */
+static bool descend(lua_State *L, const char *name) {
+    return lua_getfield(L, -1, name) == LUA_TTABLE;
+}
+
+static void read_chip(lua_State *L, void *context) {
+    struct chip *chip = context;
+    struct spec *spec = chip->spec;
+    if (!check_dtype(L, chip) || !check_wave(L, chip) || !descend(L, "defaults") ||
+        !descend(L, spec_word(spec, SPEC_OP)))
+        return;
+    const struct spec_field *orientation = &spec_fields[SPEC_ORIENTATION];
+    if (spec->value[SPEC_ORIENTATION] == SPEC_UNSET) {
+        spec->value[SPEC_ORIENTATION] = orientation->neutral;
+        if (lua_getfield(L, -1, "orientation") != LUA_TNIL) {
+            int32_t i = 0;
+            while (orientation->words[i] && strcmp(orientation->words[i], luaL_tolstring(L, -1, NULL)) != 0) {
+                lua_pop(L, 1);
+                i++;
+            }
+            if (!orientation->words[i])
+                luaL_error(L, "templates/%s: expected kq or qk as 'orientation' of defaults", chip->path);
+            spec->value[SPEC_ORIENTATION] = i;
+            lua_pop(L, 1);
+        }
+        lua_pop(L, 1);
+    }
+    char wave[16];
+    snprintf(wave, sizeof wave, "wave%d", (int)spec->value[SPEC_WAVE]);
+    if (!descend(L, spec_word(spec, SPEC_ORIENTATION)) || !descend(L, wave))
+        return;
+    int32_t head_dim = spec->value[SPEC_HEAD_DIM] > spec->value[SPEC_HEAD_DIM_V] ? spec->value[SPEC_HEAD_DIM]
+                                                                                : spec->value[SPEC_HEAD_DIM_V];
+    for (; head_dim <= spec_fields[SPEC_HEAD_DIM].maximum && !chip->has_row; head_dim++) {
+        chip->has_row = lua_geti(L, -1, head_dim) == LUA_TTABLE;
+        if (chip->has_row)
+            read_row(L, chip, false);
+        lua_pop(L, 1);
+    }
+}
+
+/* Rows of a wave: 16, so that a workgroup whose size is given in one way has the other. */
+static void couple_rows_and_waves(struct spec *spec) {
+    const struct spec_field *block_m = &spec_fields[SPEC_BLOCK_M], *waves = &spec_fields[SPEC_WAVES];
+    int32_t *m = &spec->value[SPEC_BLOCK_M], *w = &spec->value[SPEC_WAVES];
+    if (*m != SPEC_UNSET && *w == SPEC_UNSET)
+        *w = *m / 16 < waves->maximum ? *m / 16 : waves->maximum;
+    else if (*w != SPEC_UNSET && *m == SPEC_UNSET)
+        *m = *w * 16 < block_m->maximum ? *w * 16 : block_m->maximum;
+}
+
+static bool check_operation(const struct spec *spec, struct template_engine *engine, struct error *error) {
+    const char *word = spec_word(spec, SPEC_OP);
+    char path[64];
+    snprintf(path, sizeof path, "ops/%s.hip", word);
+    size_t count;
+    const char *const *paths = template_list(engine, path, &count);
+    if (count && !strcmp(paths[0], path))
+        return true;
+    return error_set(error, ERROR_USAGE, "--op: expected an operation that is built, got '%s': %s is reserved until it is built",
+                     word, word);
+}
+
+static bool fill_facts(struct spec *spec, struct template_engine *engine, struct error *error) {
+    if (spec->value[SPEC_OP] == SPEC_UNSET)
+        spec->value[SPEC_OP] = 0;
+    if (!check_operation(spec, engine, error))
+        return false;
+    if (!*spec->arch)
+        return refuse_arch(engine, "", "; the chip is never guessed", error);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        if (field->knob || spec->value[id] != SPEC_UNSET)
+            continue;
+        if (id == SPEC_HEAD_DIM_V)
+            spec->value[id] = spec->value[SPEC_HEAD_DIM];
+        else if (field->words)
+            spec->value[id] = 0;
+        else if (!field->always)
+            spec->value[id] = field->neutral;
+        else
+            return refuse_field(field, "", error);
+    }
+    return true;
+}
+
+bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error) {
+    struct spec resolved = *spec;
+    if (!fill_facts(&resolved, engine, error))
+        return false;
+    couple_rows_and_waves(&resolved);
+    struct chip chip = {.spec = &resolved, .error = error};
+    spec_arch_path(&resolved, chip.path);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        chip.row[id] = SPEC_UNSET;
+    if (!template_with_table(engine, chip.path, read_chip, &chip, error) || chip.failed)
+        return false;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        if (resolved.value[id] == SPEC_UNSET)
+            resolved.value[id] = chip.row[id];
+        if (resolved.value[id] == SPEC_UNSET && !field->always)
+            resolved.value[id] = field->neutral;
+        if (resolved.value[id] == SPEC_UNSET)
+            return error_set(error, ERROR_USAGE,
+                             "--%s: expected a value, got none: templates/%s has no default for %s in orientation %s "
+                             "with waves of %d lanes and head dimension %d",
+                             field->option, chip.path, spec_word(&resolved, SPEC_OP),
+                             spec_word(&resolved, SPEC_ORIENTATION), (int)resolved.value[SPEC_WAVE],
+                             (int)resolved.value[SPEC_HEAD_DIM]);
+    }
+    *spec = resolved;
+    return true;
+}
+
+/* ---- Name and command ---- */
+
+static bool appears(const struct spec *spec, enum spec_field_id id) {
+    if (id == SPEC_HEAD_DIM_V)
+        return spec->value[id] != spec->value[SPEC_HEAD_DIM];
+    return spec_fields[id].always || spec->value[id] != spec_fields[id].neutral;
+}
+
+/* FNV-1a of the sorted --set options. */
+static uint32_t hash_sets(const struct spec *spec) {
+    uint32_t hash = 2166136261u;
+    for (int i = 0; i < spec->set_count; i++) {
+        char line[sizeof spec->set[0] + 2];
+        int length = snprintf(line, sizeof line, "%s=%s\n", spec->set[i].name, spec->set[i].value);
+        for (int j = 0; j < length; j++)
+            hash = (hash ^ (unsigned char)line[j]) * 16777619u;
+    }
+    return hash;
+}
+
+/* "gfx942:sramecc+:xnack-" as a part of a C identifier: "_gfx942_sramecc1_xnack0". */
+static void name_target(const char *arch, char target[SPEC_ARCH_MAX + 2]) {
+    bool feature = false;
+    *target++ = '_';
+    for (; *arch; arch++) {
+        feature = feature || *arch == ':';
+        *target++ = *arch == ':'              ? '_'
+                    : feature && *arch == '+' ? '1'
+                    : feature && *arch == '-' ? '0'
+                    : *arch == '-'            ? '_'
+                                              : *arch;
+    }
+    *target = '\0';
+}
+
+void spec_name(const struct spec *spec, char name[SPEC_NAME_MAX]) {
+    size_t end = (size_t)snprintf(name, SPEC_NAME_MAX, "fmha");
+    for (int id = 0; id < SPEC_FIELD_COUNT && end < SPEC_NAME_MAX; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        char part[SPEC_ARCH_MAX + 2] = "";
+        if (!appears(spec, (enum spec_field_id)id))
+            continue;
+        if (field->words)
+            snprintf(part, sizeof part, "_%s", field->shorts[spec->value[id]]);
+        else {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+            snprintf(part, sizeof part, field->symbol, (int)spec->value[id]);
+#pragma GCC diagnostic pop
+        }
+        end += (size_t)snprintf(name + end, SPEC_NAME_MAX - end, "%s", part);
+        if (id == SPEC_OP && end < SPEC_NAME_MAX) {
+            name_target(spec->arch, part);
+            end += (size_t)snprintf(name + end, SPEC_NAME_MAX - end, "%s", part);
+        }
+    }
+    if (spec->set_count && end < SPEC_NAME_MAX)
+        snprintf(name + end, SPEC_NAME_MAX - end, "_x%08x", (unsigned)hash_sets(spec));
+}
+
+/* Appends " --option value". */
+static void add_option(struct text *out, const struct spec_field *field, int32_t value) {
+    const char *word = field->words ? spec_typed_words(field)[value] : NULL;
+    if (!word)
+        text_printf(out, " --%s %d", field->option, (int)value);
+    else if (!field->bare)
+        text_printf(out, " --%s %s", field->option, word);
+    else if (strcmp(word, field->bare) != 0)
+        text_printf(out, " --%s=%s", field->option, word);
+    else
+        text_printf(out, " --%s", field->option);
+}
+
+void spec_command(const struct spec *spec, struct text *out) {
+    text_printf(out, "fmhagen generate --arch %s", spec->arch);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        if (id == SPEC_OP ? spec->value[id] != 0
+                          : spec_fields[id].knob || appears(spec, (enum spec_field_id)id))
+            add_option(out, &spec_fields[id], spec->value[id]);
+    }
+    for (int i = 0; i < spec->set_count; i++)
+        text_printf(out, " --set %s=%s", spec->set[i].name, spec->set[i].value);
+}
+
+/* ---- Products ---- */
+
+/* One option's comma list, each entry already parsed into a spec. */
+struct axis {
+    struct spec *entries; /* of which only the axis' own field counts */
+    size_t count;
+};
+
+#define AXIS_ARCH  SPEC_FIELD_COUNT
+#define AXIS_COUNT (SPEC_FIELD_COUNT + 1)
+
+static bool axis_add(struct axis *axis, int id, struct template_engine *engine, const char *entry,
+                     struct error *error) {
+    struct spec *entries = realloc(axis->entries, (axis->count + 1) * sizeof *entries);
+    if (!entries)
+        return error_set(error, ERROR_RUN, "out of memory");
+    axis->entries = entries;
+    struct spec *added = &entries[axis->count];
+    spec_init(added);
+    if (!(id == AXIS_ARCH ? spec_set_arch(added, engine, entry, error)
+                          : spec_set(added, (enum spec_field_id)id, entry, error)))
+        return false;
+    for (size_t i = 0; i < axis->count; i++)
+        if (id == AXIS_ARCH ? !strcmp(entries[i].arch, added->arch) : entries[i].value[id] == added->value[id])
+            return error_set(error, ERROR_USAGE, "--%s: expected each entry of the list once, got '%s' twice",
+                             id == AXIS_ARCH ? "arch" : spec_fields[id].option, entry);
+    axis->count++;
+    return true;
+}
+
+static bool axis_parse(struct axis *axis, int id, struct template_engine *engine, const char *list,
+                       struct error *error) {
+    char *entry = strdup(list), *rest = entry;
+    bool done = entry || error_set(error, ERROR_RUN, "out of memory");
+    while (done && rest) {
+        char *comma = strchr(rest, ',');
+        if (comma)
+            *comma = '\0';
+        done = *rest || !strchr(list, ',')
+                   ? axis_add(axis, id, engine, rest, error)
+                   : error_set(error, ERROR_USAGE, "--%s: expected an entry on both sides of each comma, got '%.200s'",
+                               id == AXIS_ARCH ? "arch" : spec_fields[id].option, list);
+        rest = comma ? comma + 1 : NULL;
+    }
+    free(entry);
+    return done;
+}
+
+/* Puts in front of an error which member of the product it is about. */
+static void name_member(const struct spec *member, const struct axis *axes, struct error *error) {
+    struct text text = {0};
+    if (*member->arch)
+        text_printf(&text, " --arch %s", member->arch);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (axes[id].count)
+            add_option(&text, &spec_fields[id], member->value[id]);
+    struct error copy = *error;
+    if (!text.failed)
+        error_set(error, copy.kind, "%s (for the member%s of the product)", copy.text, text.bytes ? text.bytes : "");
+    text_free(&text);
+}
+
+static bool multiply(const struct axis *axes, const struct spec *base, struct template_engine *engine,
+                     struct spec **specs, size_t *count, struct error *error) {
+    size_t total = 1;
+    for (int id = 0; id < AXIS_COUNT; id++) {
+        total *= axes[id].count ? axes[id].count : 1;
+        if (total > SPEC_PRODUCT_MAX)
+            return error_set(error, ERROR_USAGE, "expected at most %d instances in the product of all lists, got more",
+                             SPEC_PRODUCT_MAX);
+    }
+    *specs = calloc(total, sizeof **specs);
+    if (!*specs)
+        return error_set(error, ERROR_RUN, "out of memory");
+    for (size_t i = 0; i < total; i++) {
+        struct spec *spec = &(*specs)[i];
+        *spec = *base;
+        size_t rest = i;
+        for (int id = SPEC_FIELD_COUNT - 1; id >= 0; id--)
+            if (axes[id].count) {
+                spec->value[id] = axes[id].entries[rest % axes[id].count].value[id];
+                rest /= axes[id].count;
+            }
+        if (axes[AXIS_ARCH].count)
+            memcpy(spec->arch, axes[AXIS_ARCH].entries[rest].arch, sizeof spec->arch);
+        struct spec member = *spec;
+        if (!spec_resolve(spec, engine, error)) {
+            if (total > 1)
+                name_member(&member, axes, error);
+            return false;
+        }
+    }
+    *count = total;
+    return true;
+}
+
+bool spec_product(const struct spec_choices *choices, struct template_engine *engine, struct spec **specs,
+                  size_t *count, struct error *error) {
+    struct axis axes[AXIS_COUNT] = {{0}};
+    struct spec base;
+    spec_init(&base);
+    *specs = NULL;
+    *count = 0;
+    bool done = !choices->arch || axis_parse(&axes[AXIS_ARCH], AXIS_ARCH, engine, choices->arch, error);
+    for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
+        done = !choices->field[id] || axis_parse(&axes[id], id, engine, choices->field[id], error);
+    for (int i = 0; done && i < choices->set_count; i++)
+        done = spec_add_set(&base, choices->set[i], error);
+    done = done && multiply(axes, &base, engine, specs, count, error);
+    if (!done) {
+        free(*specs);
+        *specs = NULL;
+    }
+    for (int id = 0; id < AXIS_COUNT; id++)
+        free(axes[id].entries);
+    return done;
+}
