@@ -1,0 +1,128 @@
+//% -- v_wmma_f32_16x16x16_{f16,bf16} of RDNA3 and RDNA3.5.
+//% --   A: lane mod 16 is the row, element i the column;  B: lane mod 16 is the column, element i the row. All 16 elements stand
+//% --   in every lane: each group of 16 lanes holds a copy.
+//% --   C, D: lane mod 16 is the column; element i of lane group g is row i * groups + g.
+//% -- Source: AMD matrix instruction calculator, RDNA3; "RDNA3 Instruction Set Architecture", section 7.9.
+//%
+//% atom = {
+//%     m = 16, n = 16, k = 16,
+//%     groups = spec.wave // 16,              -- lane groups
+//%     acc_length = 256 // spec.wave,         -- elements of C and D per lane
+//%     operand_length = 16,                   -- elements of A and B per lane
+//% }
+//% local suffix = "w" .. spec.wave
+//% local builtin = "__builtin_amdgcn_wmma_f32_16x16x16_" .. spec.dtype .. "_" .. suffix
+//% local operand_type = spec.dtype == "f16" and "_Float16" or "short"
+/* Operands and accumulator of one matrix instruction, per lane. */
+typedef $(operand_type) fmha_operand __attribute__((ext_vector_type(16)));
+typedef float accumulator __attribute__((ext_vector_type($(atom.acc_length))));
+
+/* a[16 x 16] * b[16 x 16] + c[16 x 16] */
+FMHA_INLINE accumulator fmha_mma(u32x8 a, u32x8 b, accumulator c)
+{
+    return $(builtin)(__builtin_bit_cast(fmha_operand, a), __builtin_bit_cast(fmha_operand, b), c);
+}
+
+/* Which row of A makes element i of lane group g in D number g * $(atom.acc_length) + i: rows of A are handed out in this order so that a
+ * lane's elements of D are neighbours. natural() of a row is the number, row() of a number the row. */
+FMHA_INLINE u32 fmha_natural(u32 row)
+{
+    return row % $(atom.groups) * $(atom.acc_length) + row / $(atom.groups);
+}
+
+FMHA_INLINE u32 fmha_row(u32 natural)
+{
+    return natural % $(atom.acc_length) * $(atom.groups) + natural / $(atom.acc_length);
+}
+
+/* The value of the lane with the same column in the other 16 lanes of its half-wave pair. */
+FMHA_INLINE u32 fmha_swap16(u32 x)
+{
+    return __builtin_amdgcn_permlanex16(x, x, 0x76543210, 0xfedcba98, true, true);
+}
+
+//% if spec.wave == 32 then
+/* x combined over the lane groups of a column. */
+FMHA_INLINE float fmha_group_max(float x)
+{
+    return __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x))));
+}
+
+FMHA_INLINE float fmha_group_sum(float x)
+{
+    return x + __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
+}
+
+/* Lane group g holds numbers 8g ... 8g + 7 of its column in four registers; every group gets all sixteen. */
+FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
+{
+    u32x8 all;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const u32 other = fmha_swap16(own[i]);
+        all[i] = group ? other : own[i];
+        all[4 + i] = group ? own[i] : other;
+    }
+    return all;
+}
+//% else
+FMHA_INLINE u32 fmha_swap32(u32 x)
+{
+    return __builtin_amdgcn_permlane64(x);
+}
+
+/* x combined over the lane groups of a column. */
+FMHA_INLINE float fmha_group_max(float x)
+{
+    x = __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x))));
+    return __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap32(__builtin_bit_cast(u32, x))));
+}
+
+FMHA_INLINE float fmha_group_sum(float x)
+{
+    x += __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
+    return x + __builtin_bit_cast(float, fmha_swap32(__builtin_bit_cast(u32, x)));
+}
+
+/* Lane group g holds numbers 4g ... 4g + 3 of its column in two registers; every group gets all sixteen. */
+FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[2], u32 group)
+{
+    u32x8 all;
+    u32 pair[4];
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+        const u32 other = fmha_swap16(own[i]);
+        pair[i] = group & 1 ? other : own[i];
+        pair[2 + i] = group & 1 ? own[i] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const u32 other = fmha_swap32(pair[i]);
+        all[i] = group & 2 ? other : pair[i];
+        all[4 + i] = group & 2 ? pair[i] : other;
+    }
+    return all;
+}
+//% end
+
+/* x combined over the sixteen columns of a row: a butterfly of four steps. */
+//% for _, op in ipairs { "max", "sum" } do
+//%     local name = "fmha_row_" .. op
+FMHA_INLINE float $(name)(float x)
+{
+//%     for step = 0, 3 do
+    {
+        const int bits = __builtin_bit_cast(int, x);
+//%         local mask = 0x160 + (1 << step)
+        const float other = __builtin_bit_cast(float, __builtin_amdgcn_update_dpp(bits, bits, $(mask), 15, 15, true));
+//%         if op == "max" then
+        x = __builtin_fmaxf(x, other);
+//%         else
+        x += other;
+//%         end
+    }
+//%     end
+    return x;
+}
+
+//% end

@@ -1,0 +1,207 @@
+//% -- Forward attention: O = softmax(scale Q K^T + mask) V and LSE = log sum exp, in one pass over the keys.
+//% --   ops/tiles.hip         how K and V reach the matrix unit
+//% --   ops/forward_kq.hip    S^T = K Q^T: a lane owns a query        ops/forward_qk.hip    S = Q K^T
+//% -- Both orientations define struct fmha_rows and the functions on it that the kernel below calls.
+//%
+//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local threads = spec.wave * spec.waves
+//% local causal = spec.mask ~= "none"
+//% local fast = spec.align == 16
+//%
+//% local row_tiles = spec.block_m // 16
+//% if spec.block_m % (16 * spec.waves) ~= 0 then
+//%     fail("--block-m " .. spec.block_m .. " with --waves " .. spec.waves .. ": expected the same number of 16-row tiles for each wave: a multiple of "
+//%          .. 16 * spec.waves)
+//% end
+//% if row_tiles % spec.gqa ~= 0 then
+//%     fail("--gqa " .. spec.gqa .. " with --block-m " .. spec.block_m .. ": expected a multiple of 16 rows for each head: --block-m a multiple of "
+//%          .. 16 * spec.gqa)
+//% end
+//% if threads > 1024 then
+//%     fail("--waves " .. spec.waves .. " with --wave " .. spec.wave .. ": expected at most 1024 work items in a workgroup, got " .. threads)
+//% end
+//% if spec.pipeline == 2 and (spec.orientation ~= "qk" or spec.k_path ~= "direct") then
+//%     fail("--pipeline 2 is built for --orientation qk with --k-path direct")
+//% end
+//%
+//% forward = {
+//%     wave_tiles = row_tiles // spec.waves,            -- 16-row tiles of a wave
+//%     k_steps = (D + 15) // 16, v_steps = (DV + 15) // 16,
+//%     key_steps = BK // 16,
+//%     q_row = (D + 15) // 16 * 16 + 8,                 -- elements of a row of Q in LDS
+//%     p_row = BK + 8,                                  -- elements of a row of P in LDS
+//% }
+//% local block_q = spec.block_m // spec.gqa
+//%
+//% include("device/prelude.hip")
+//% include("device/element_" .. spec.dtype .. ".hip")
+
+//% include("atoms/" .. arch.atoms[spec.dtype] .. ".hip")
+//% include("ops/tiles.hip")
+//%
+//% local q_elements = spec.q_path == "lds" and spec.block_m * forward.q_row or 0
+//% local p_elements = spec.orientation == "qk" and spec.block_m * forward.p_row or 0
+//% local v_at = tiles.k_elements
+//% local q_at = v_at + tiles.v_elements
+//% local p_at = q_at + q_elements
+//% local lds_bytes = 2 * (p_at + p_elements)
+//% if lds_bytes > arch.lds_bytes then
+//%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
+//%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k")
+//% end
+//%
+//% for _, tensor in ipairs { "q", "k", "v", "o" } do
+//%     local heads = (tensor == "q" or tensor == "o") and "heads_q" or "heads_k"
+//%     local shape = tensor == "q" and "seqlen_q head_dim" or tensor == "k" and "seqlen_k head_dim" or
+//%         tensor == "o" and "seqlen_q head_dim_v" or spec.v_layout == "transposed" and "head_dim_v seqlen_k" or "seqlen_k head_dim_v"
+//%     local stride = "stride_" .. tensor .. "_"
+//%     argument {
+//%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read",
+//%         shape = "batch " .. heads .. " " .. shape,
+//%         strides = stride .. "batch " .. stride .. "head " .. stride .. "row 1",
+//%     }
+//% end
+//% for _, tensor in ipairs { "q", "k", "v", "o" } do
+//%     for _, axis in ipairs { "batch", "head", "row" } do
+//%         argument { name = "stride_" .. tensor .. "_" .. axis, kind = "value", type = "i64" }
+//%         if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % 8", "equals", 0) end
+//%     end
+//% end
+//% argument {
+//%     name = "lse", kind = "buffer", type = "f32", access = "write", optional = true, shape = "batch heads_q seqlen_q",
+//%     strides = "heads_q*seqlen_q seqlen_q 1",
+//% }
+//% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do
+//%     argument { name = name, kind = "value", type = "i32" }
+//% end
+//% argument { name = "scale", kind = "value", type = "f32" }
+//%
+//% constraint("heads_q % heads_k", "equals", 0)
+//% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
+//% constraint("seqlen_q", "max", 1 << 30)
+//% constraint("seqlen_k", "max", 1 << 30)
+//%
+//% kernel {
+//%     workgroup = threads,
+//%     grid = { "ceil_div(seqlen_q, " .. block_q .. ")", spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q", "batch" },
+//%     lds_bytes = lds_bytes,
+//%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
+//%     bytes_per_tile = 2 * BK * (D + DV),
+//% }
+/* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
+struct fmha_forward_arguments {
+//% local c_types = { f16 = "element *", bf16 = "element *", f32 = "float *", i32 = "int ", i64 = "i64 " }
+//% for _, a in ipairs(arguments) do
+//%     local declaration = (a.access == "read" and "const " or "") .. (a.kind == "value" and a.type == "f32" and "float " or c_types[a.type]) .. a.name
+    $(declaration);
+//% end
+};
+
+//% include("ops/forward_" .. spec.orientation .. ".hip")
+
+//% if tiles.ahead then
+/* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
+ * them have all their keys. masked: not every row of the workgroup sees every key of the tile. */
+//% else
+/* One key tile is folded into the rows. `tiles` are visited in all; the first `full` of them have all their keys.
+ * masked: not every row of the workgroup sees every key of the tile. */
+//% end
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
+{
+//% if tiles.lds then
+    fmha_barrier(); /* every wave is done with the tile before */
+//%     if not tiles.ahead then
+    fmha_prefetch(keys, tile, masked);
+//%     end
+    fmha_store_tile(keys);
+    fmha_barrier();
+//%     if tiles.ahead then
+    if (tile + 1 < full)
+        fmha_prefetch(keys, tile + 1, false);
+    else if (tile + 1 < tiles)
+        fmha_prefetch(keys, tile + 1, true);
+//%     else
+    (void)full;
+//%     end
+//% else
+    (void)full;
+//% end
+    fmha_attend(rows, keys, tile, tiles, masked);
+}
+
+FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments arguments)
+{
+#pragma clang fp contract(off)
+//% if lds_bytes > 0 then
+    FMHA_LDS(lds, $(lds_bytes));
+//% end
+    const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % $(spec.wave);
+    const int wave = (int)__builtin_amdgcn_readfirstlane(thread / $(spec.wave));
+    const int seqlen_k = arguments.seqlen_k;
+    const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * $(block_q);
+    const int head = (int)__builtin_amdgcn_workgroup_id_y() * $(spec.gqa);
+    const i64 batch = (int)__builtin_amdgcn_workgroup_id_z();
+    const i64 key_head = head / (arguments.heads_q / arguments.heads_k);
+
+    struct fmha_keys keys;
+    keys.k = arguments.k + batch * arguments.stride_k_batch + key_head * arguments.stride_k_head;
+    keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
+    keys.k_stride = arguments.stride_k_row;
+    keys.v_stride = arguments.stride_v_row;
+    keys.thread = thread;
+    keys.lane = lane;
+    keys.seqlen_k = seqlen_k;
+//% if lds_bytes > 0 then
+    keys.k_lds = (element *)lds;
+    keys.v_lds = (element *)lds + $(v_at);
+//% end
+    fmha_keys_begin(keys);
+
+    struct fmha_rows rows;
+    rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+//% if spec.mask == "causal-bottom-right" then
+    rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
+//% elseif causal then
+    rows.diagonal = 0; /* query i sees keys up to i + diagonal */
+//% end
+    rows.lane = lane;
+    rows.group = lane / 16;
+#pragma unroll
+    for (int r = 0; r < $(forward.wave_tiles); ++r) {
+        const int row_tile = wave * $(forward.wave_tiles) + r;
+        rows.query[r] = first_query + row_tile / $(spec.gqa) * 16;
+        rows.head[r] = head + row_tile % $(spec.gqa);
+//% if spec.q_path == "lds" then
+        rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(16 * forward.q_row);
+//% end
+//% if p_elements > 0 then
+        rows.p_lds[r] = (element *)lds + $(p_at) + row_tile * $(16 * forward.p_row);
+//% end
+    }
+    fmha_begin(rows, arguments, batch);
+
+//% if causal then
+    /* The last key that any row sees bounds the loop; up to the last key that the first row sees nothing is masked. */
+    const int last_query = fmha_min(first_query + $(block_q), arguments.seqlen_q) - 1;
+    const int seen = fmha_max(fmha_min(seqlen_k, last_query + 1 + rows.diagonal), 0);
+    const int seen_by_all = fmha_max(fmha_min(seqlen_k, first_query + 1 + rows.diagonal), 0);
+//% else
+    const int seen = seqlen_k, seen_by_all = seqlen_k;
+//% end
+    const int tiles = (seen + $(BK - 1)) / $(BK), full = seqlen_k / $(BK), unmasked = seen_by_all / $(BK);
+
+    if (tiles > 0) {
+//% if tiles.lds and tiles.ahead then
+        fmha_prefetch(keys, 0, true);
+//% end
+//% if spec.pipeline == 2 then
+        fmha_scores(rows, keys, 0);
+//% end
+        int tile = 0;
+        for (; tile < unmasked; ++tile)
+            fmha_step(rows, keys, tile, tiles, full, false);
+        for (; tile < tiles; ++tile)
+            fmha_step(rows, keys, tile, tiles, full, true);
+    }
+    fmha_end(rows, keys, FMHA_ARGUMENTS_AGAIN(arguments), batch);
+}

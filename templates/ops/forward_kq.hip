@@ -1,0 +1,205 @@
+//% -- S^T = K Q^T and O^T = V^T P^T. A lane owns the query lane mod 16; its lane group g holds, of each sixteen keys, the numbers
+//% -- L g ... L g + L - 1 (L elements of an accumulator), and of the output the dimensions with those numbers. So the row's maximum
+//% -- and sum are in-lane but for one exchange between groups, P becomes an operand by exchanging whole registers, and the
+//% -- output's neighbours are neighbours in memory.
+//%
+//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
+//% local L = atom.acc_length
+//% local causal = spec.mask ~= "none"
+//% local fast = spec.align == 16
+/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
+ * log 2, after scaling) and the lane's share of the sum l. */
+struct fmha_rows {
+//% if spec.q_path == "register" then
+    u32x8 q[$(R)][$(KT)];
+//% else
+    element *q_lds[$(R)];
+//% end
+    accumulator o[$(R)][$(VT)];
+    float m[$(R)], l[$(R)];
+    int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
+    float scale_log2;
+//% if causal then
+    int diagonal;
+//% end
+    u32 lane, group;
+};
+
+//% include("ops/forward_q.hip")
+
+/* Keys below this number are seen by the lane's query. */
+FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r)
+{
+//% if causal then
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)(rows.lane % 16) + 1 + rows.diagonal);
+//% else
+    (void)rows, (void)r;
+    return keys.seqlen_k;
+//% end
+}
+
+FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+    fmha_load_q(rows, arguments, batch, rows.lane % 16);
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        rows.m[r] = -fmha_infinity();
+        rows.l[r] = 0.0f;
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t)
+            rows.o[r][t] = (accumulator)(0.0f);
+    }
+}
+
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+{
+#pragma clang fp contract(off)
+    accumulator s[$(R)][$(J)];
+    u32x8 p[$(R)][$(J)];
+    (void)tiles;
+
+    /* S^T = K Q^T */
+#pragma unroll
+    for (int j = 0; j < $(J); ++j) {
+#pragma unroll
+        for (int r = 0; r < $(R); ++r)
+            s[r][j] = (accumulator)(0.0f);
+#pragma unroll
+        for (int t = 0; t < $(KT); ++t) {
+            const u32x8 k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
+#pragma unroll
+            for (int r = 0; r < $(R); ++r)
+                s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
+        }
+    }
+
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
+        float maximum = rows.m[r];
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+#pragma unroll
+            for (int i = 0; i < $(L); ++i) {
+                s[r][j][i] *= rows.scale_log2;
+                if (masked) {
+                    const int visible = fmha_visible(rows, keys, r) - tile * $(BK) - (int)rows.group * $(L);
+                    s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
+                }
+                maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+            }
+        }
+        maximum = fmha_group_max(maximum);
+        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
+        const float reference = masked && maximum == -fmha_infinity() ? 0.0f : maximum;
+        const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
+        rows.m[r] = maximum;
+
+        /* P = 2^(S - m'), l = alpha l + rowsum P */
+        float sum = 0.0f;
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+            u32 own[$(L // 2)];
+#pragma unroll
+            for (int i = 0; i < $(L); i += 2) {
+                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
+                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
+                sum += low;
+                sum += high;
+                own[i / 2] = fmha_pack(low, high);
+            }
+            p[r][j] = fmha_gather_operand(own, rows.group);
+        }
+        rows.l[r] = rows.l[r] * alpha + sum;
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t)
+            rows.o[r][t] *= alpha;
+    }
+
+    /* O^T = alpha O^T + V^T P^T */
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t) {
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+#pragma unroll
+            for (int r = 0; r < $(R); ++r)
+                rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
+        }
+    }
+}
+
+/* Stores the lane's part of a row of O: o / l. */
+FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float inverse, u32 group)
+{
+#pragma clang fp contract(off)
+//% local words = L // 2
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t) {
+        const u32 dimension = (u32)t * 16 + group * $(L);
+        u32 packed[$(words)];
+#pragma unroll
+        for (int i = 0; i < $(words); ++i)
+            packed[i] = fmha_pack(o[t][2 * i] * inverse, o[t][2 * i + 1] * inverse);
+        if (dimension < $(DV))
+            fmha_store_packed(to + dimension, packed);
+        FMHA_SCHEDULE_FENCE();
+    }
+}
+
+/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
+ * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
+FMHA_INLINE void fmha_repair_row(accumulator o[$(VT)], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, int r)
+{
+#pragma clang fp contract(off)
+    const int visible = fmha_visible(rows, keys, r);
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t)
+        o[t] = (accumulator)(0.0f);
+#pragma nounroll
+    for (int key = 0; key < visible; ++key) {
+        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, rows.m[r]);
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t) {
+#pragma unroll
+            for (int i = 0; i < $(L); ++i) {
+                const u32 dimension = (u32)t * 16 + rows.group * $(L) + (u32)i;
+                if (dimension < $(DV))
+                    o[t][i] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
+            }
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+/* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        const int query = rows.query[r] + (int)(rows.lane % 16);
+        const float l = fmha_group_sum(rows.l[r]);
+        const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
+        float rest = 0.0f; /* NaN if something is not finite */
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t) {
+#pragma unroll
+            for (int i = 0; i < $(L); ++i)
+                rest = __builtin_fmaf(rows.o[r][t][i], 0.0f, rest);
+        }
+        if (query >= arguments.seqlen_q)
+            continue;
+        if (arguments.lse && rows.group == 0)
+            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
+        element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
+        if (rest == 0.0f || l != l) {
+            fmha_store_row(o, rows.o[r], inverse, rows.group);
+        } else {
+            accumulator repaired[$(VT)];
+            fmha_repair_row(repaired, rows, keys, arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row, r);
+            fmha_store_row(o, repaired, inverse, rows.group);
+        }
+    }
+}

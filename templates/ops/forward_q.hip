@@ -1,0 +1,84 @@
+//% -- Q as an operand, and the pieces of a row's exact sum; the same in both orientations.
+//% local D, DV = spec.head_dim, spec.head_dim_v
+//% local R, KT = forward.wave_tiles, forward.k_steps
+//% local fast = spec.align == 16
+//% local padded = D % 16 ~= 0
+/* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
+FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
+{
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        const int query = fmha_min(rows.query[r] + (int)lane_row, arguments.seqlen_q - 1);
+        const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
+#pragma unroll
+        for (int t = 0; t < $(KT); ++t) {
+//% if padded then
+            const u32x4 low = fmha_load8(q + t * 16), zero = {0, 0, 0, 0};
+            const u32x4 high = t * 16 + 8 < $(D) ? fmha_load8(q + t * 16 + 8) : zero;
+//% else
+            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
+//% end
+//% if spec.q_path == "register" then
+            rows.q[r][t] = fmha_join(low, high);
+//% else
+            if (rows.group < 2) /* each of the first two lane groups stores one half */
+                *fmha_lds8(rows.q_lds[r], rows.lane % 16 * $(forward.q_row) + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
+//% end
+        }
+    }
+//% if spec.q_path == "lds" then
+    fmha_wave_barrier();
+//% end
+}
+
+FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
+{
+//% if spec.q_path == "register" then
+    return rows.q[r][t];
+//% else
+    const u32 at = rows.lane % 16 * $(forward.q_row) + (u32)t * 16;
+    return fmha_join(*fmha_lds8(rows.q_lds[r], at), *fmha_lds8(rows.q_lds[r], at + 8));
+//% end
+}
+
+/* 2^(scale q k - m), not above 1 and not 0: the weight of a key whose row has the maximum m. */
+FMHA_INLINE float fmha_weight(const element *q, const element *k, float scale_log2, float m)
+{
+#pragma clang fp contract(off)
+    float s = 0.0f;
+#pragma nounroll
+    for (int d = 0; d < $(D); ++d)
+        s += fmha_from_element(q[d]) * fmha_from_element(k[d]);
+    return __builtin_fmaxf(__builtin_amdgcn_exp2f(__builtin_fminf(s * scale_log2 - m, 0.0f)), 1.17549435e-38f);
+}
+
+FMHA_INLINE element fmha_v_element(const struct fmha_keys &keys, int key, u32 dimension)
+{
+//% if spec.v_layout == "transposed" then
+    return keys.v[(i64)dimension * keys.v_stride + key];
+//% else
+    return keys.v[(i64)key * keys.v_stride + dimension];
+//% end
+}
+//% if spec.orientation == "kq" then
+//%     local words = atom.acc_length // 2
+//%     local vector = "u32x" .. words
+
+/* $(atom.acc_length) neighbouring elements of a row of O. */
+FMHA_INLINE void fmha_store_packed(element *to, const u32 packed[$(words)])
+{
+//%     if fast then
+    $(vector) all;
+#pragma unroll
+    for (int i = 0; i < $(words); ++i)
+        all[i] = packed[i];
+    *($(vector) *)to = all;
+//%     else
+#pragma unroll
+    for (int i = 0; i < $(words); ++i) {
+        to[2 * i] = __builtin_bit_cast(element, (unsigned short)packed[i]);
+        to[2 * i + 1] = __builtin_bit_cast(element, (unsigned short)(packed[i] >> 16));
+    }
+//%     end
+}
+//% end

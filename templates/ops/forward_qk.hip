@@ -1,0 +1,239 @@
+//% -- S = Q K^T and O = P V. A lane owns the key, and of the output the dimension, lane mod 16; lane group g holds the queries L g ...
+//% -- L g + L - 1 of a tile of sixteen (L elements of an accumulator). Row maxima and sums are butterflies over sixteen lanes, and P
+//% -- goes through LDS to become an operand. With --pipeline 2, Q K^T of the next tile is issued before the softmax of this one.
+//%
+//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
+//% local L = atom.acc_length
+//% local causal = spec.mask ~= "none"
+/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
+ * (in units of log 2, after scaling) and the lane's share of the sum l. */
+struct fmha_rows {
+//% if spec.q_path == "register" then
+    u32x8 q[$(R)][$(KT)];
+//% else
+    element *q_lds[$(R)];
+//% end
+    element *p_lds[$(R)];
+    accumulator o[$(R)][$(VT)];
+    float m[$(R)][$(L)], l[$(R)][$(L)];
+//% if spec.pipeline == 2 then
+    accumulator s[$(R)][$(J)]; /* scores of the tile to come */
+//% end
+    int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
+    float scale_log2;
+//% if causal then
+    int diagonal;
+//% end
+    u32 lane, group;
+};
+
+//% include("ops/forward_q.hip")
+
+/* Keys below this number are seen by the lane's i-th query. */
+FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r, int i)
+{
+//% if causal then
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)rows.group * $(L) + i + 1 + rows.diagonal);
+//% else
+    (void)rows, (void)r, (void)i;
+    return keys.seqlen_k;
+//% end
+}
+
+FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+    fmha_load_q(rows, arguments, batch, fmha_natural(rows.lane % 16));
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+#pragma unroll
+        for (int i = 0; i < $(L); ++i) {
+            rows.m[r][i] = -fmha_infinity();
+            rows.l[r][i] = 0.0f;
+        }
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t)
+            rows.o[r][t] = (accumulator)(0.0f);
+    }
+}
+
+/* S = Q K^T of a tile. */
+FMHA_INLINE void fmha_products(accumulator s[$(R)][$(J)], const struct fmha_rows &rows, const struct fmha_keys &keys, int tile, bool part)
+{
+#pragma unroll
+    for (int j = 0; j < $(J); ++j) {
+#pragma unroll
+        for (int r = 0; r < $(R); ++r)
+            s[r][j] = (accumulator)(0.0f);
+#pragma unroll
+        for (int t = 0; t < $(KT); ++t) {
+            const u32x8 k = fmha_k_operand(keys, tile, part, (u32)j, (u32)t);
+#pragma unroll
+            for (int r = 0; r < $(R); ++r)
+                s[r][j] = fmha_mma(fmha_q_operand(rows, r, t), k, s[r][j]);
+        }
+    }
+}
+
+//% if spec.pipeline == 2 then
+FMHA_INLINE void fmha_scores(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+{
+    fmha_products(rows.s, rows, keys, tile, true);
+}
+
+//% end
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+{
+#pragma clang fp contract(off)
+    accumulator s[$(R)][$(J)];
+//% if spec.pipeline == 2 then
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+#pragma unroll
+        for (int j = 0; j < $(J); ++j)
+            s[r][j] = rows.s[r][j];
+    }
+    fmha_scores(rows, keys, fmha_min(tile + 1, tiles - 1));
+//% else
+    (void)tiles;
+    fmha_products(s, rows, keys, tile, masked);
+//% end
+
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        /* m' = max(m, rowmax S). The exponents below are differences of two products rounded alike, so they are never positive. */
+        float maximum[$(L)];
+#pragma unroll
+        for (int i = 0; i < $(L); ++i) {
+            maximum[i] = rows.m[r][i];
+#pragma unroll
+            for (int j = 0; j < $(J); ++j) {
+                s[r][j][i] *= rows.scale_log2;
+                if (masked) {
+                    const int visible = fmha_visible(rows, keys, r, i) - tile * $(BK) - (int)(rows.lane % 16);
+                    s[r][j][i] = j * 16 < visible ? s[r][j][i] : -fmha_infinity();
+                }
+                maximum[i] = __builtin_fmaxf(maximum[i], s[r][j][i]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < $(L); ++i) {
+            maximum[i] = fmha_row_max(maximum[i]);
+            /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
+            const float reference = masked && maximum[i] == -fmha_infinity() ? 0.0f : maximum[i];
+            const float alpha = __builtin_amdgcn_exp2f(rows.m[r][i] - reference);
+            rows.m[r][i] = maximum[i];
+
+            /* P = 2^(S - m'), l = alpha l + rowsum P */
+            float sum = 0.0f;
+#pragma unroll
+            for (int j = 0; j < $(J); ++j) {
+                const float weight = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
+                sum += weight;
+                rows.p_lds[r][fmha_row(rows.group * $(L) + (u32)i) * $(forward.p_row) + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
+            }
+            rows.l[r][i] = rows.l[r][i] * alpha + sum;
+#pragma unroll
+            for (int t = 0; t < $(VT); ++t)
+                rows.o[r][t][i] *= alpha;
+        }
+    }
+    fmha_wave_barrier();
+
+    /* O = alpha O + P V */
+#pragma unroll
+    for (int j = 0; j < $(J); ++j) {
+        u32x8 p[$(R)];
+#pragma unroll
+        for (int r = 0; r < $(R); ++r) {
+            const u32 at = rows.lane % 16 * $(forward.p_row) + (u32)j * 16;
+            p[r] = fmha_join(*fmha_lds8(rows.p_lds[r], at), *fmha_lds8(rows.p_lds[r], at + 8));
+        }
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t) {
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+#pragma unroll
+            for (int r = 0; r < $(R); ++r)
+                rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
+        }
+    }
+    fmha_wave_barrier(); /* P of the next tile overwrites this one */
+}
+
+/* Stores the lane's part of a row of O: o / l. */
+FMHA_INLINE void fmha_store_row(element *to, const float o[$(VT)], float inverse, u32 lane)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t) {
+        const u32 dimension = (u32)t * 16 + lane % 16;
+        if (dimension < $(DV))
+            to[dimension] = fmha_to_element(o[t] * inverse);
+    }
+}
+
+/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
+ * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
+FMHA_INLINE void fmha_repair_row(float o[$(VT)], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, float m, int visible)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t)
+        o[t] = 0.0f;
+#pragma nounroll
+    for (int key = 0; key < visible; ++key) {
+        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, m);
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t) {
+            const u32 dimension = (u32)t * 16 + rows.lane % 16;
+            if (dimension < $(DV))
+                o[t] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
+        }
+    }
+}
+
+/* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        const i64 head_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
+        element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
+        float l[$(L)];
+        u32 broken = 0; /* a bit for each row that is not finite though its sum is a number */
+#pragma unroll
+        for (int i = 0; i < $(L); ++i) {
+            const int query = rows.query[r] + (int)rows.group * $(L) + i;
+            float o[$(VT)], rest = 0.0f; /* NaN if something is not finite */
+            l[i] = fmha_row_sum(rows.l[r][i]);
+#pragma unroll
+            for (int t = 0; t < $(VT); ++t) {
+                o[t] = rows.o[r][t][i];
+                rest = __builtin_fmaf(o[t], 0.0f, rest);
+            }
+            broken |= rest == 0.0f || l[i] != l[i] ? 0u : 1u << i;
+            if (query < arguments.seqlen_q) {
+                fmha_store_row(o_head + query * arguments.stride_o_row, o, l[i] == 0.0f ? 0.0f : 1.0f / l[i], rows.lane);
+                if (arguments.lse && rows.lane % 16 == 0)
+                    arguments.lse[head_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l[i]));
+            }
+            FMHA_SCHEDULE_FENCE();
+        }
+        const element *q_head = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head;
+#pragma nounroll
+        for (int i = 0; broken >> i; ++i) {
+            const int query = rows.query[r] + (int)rows.group * $(L) + i;
+            float m = 0.0f, sum = 1.0f, o[$(VT)];
+            if (!(broken >> i & 1) || query >= arguments.seqlen_q)
+                continue;
+#pragma unroll
+            for (int n = 0; n < $(L); ++n) {
+                m = n == i ? rows.m[r][n] : m;
+                sum = n == i ? l[n] : sum;
+            }
+            fmha_repair_row(o, rows, keys, q_head + query * arguments.stride_q_row, m, fmha_visible(rows, keys, r, i));
+            fmha_store_row(o_head + query * arguments.stride_o_row, o, 1.0f / sum, rows.lane);
+        }
+    }
+}

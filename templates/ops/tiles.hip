@@ -1,0 +1,409 @@
+//% -- How the keys reach the matrix unit. What an operation needs to know of K and V is behind these functions:
+//% --   struct fmha_keys         where K and V of the workgroup are, and the thread's share of the tile that is on its way to LDS
+//% --   fmha_prefetch            global memory -> registers
+//% --   fmha_store_tile          registers -> LDS
+//% --   fmha_k_operand           16 keys x 16 dimensions: a lane holds one key
+//% --   fmha_v_operand           16 dimensions x 16 keys: a lane holds one dimension
+//% -- Rows past the end of K and V are never read: in a tile that is not full the last row stands in for them.
+//%
+//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local threads = spec.wave * spec.waves
+//% local fast = spec.align == 16
+//% local k_lds, v_lds = spec.k_path == "lds", spec.v_path == "lds"
+//% local v_transposed = spec.v_layout == "transposed"
+//% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
+//% local reorder = spec.orientation == "kq"
+//%
+//% if v_transposed and spec.v_path == "gather" then
+//%     fail("--v-path gather reads columns of V as rows of keys; V given transposed is read with --v-path lds or direct")
+//% end
+//% if not v_transposed and spec.v_path == "direct" then
+//%     fail("--v-path direct needs V given transposed: add --v-layout transposed, or use --v-path lds or gather")
+//% end
+//%
+//% -- K: chunks of eight elements, neighbouring threads along a row.
+//% local k_columns = D // 8
+//% local k_chunks = BK * k_columns
+//% local k_count = (k_chunks + threads - 1) // threads
+//% local k_even = threads % k_columns == 0         -- chunk i of a thread is a fixed number of rows below its chunk 0
+//% local k_apart = threads // k_columns
+//%
+//% -- V in rows: units of eight keys x v_width dimensions, transposed on the way: the widest unit that keeps all threads busy.
+//% -- V given transposed: chunks of eight keys of one dimension.
+//% local v_width = 8
+//% while v_width > 2 and (BK // 8) * (DV // v_width) < threads do v_width = v_width // 2 end
+//% local v_pairs = v_width // 2
+//% local v_columns = v_transposed and BK // 8 or DV // v_width
+//% local v_units = (v_transposed and DV or BK // 8) * v_columns
+//% local v_count = (v_units + threads - 1) // threads
+//% local v_even = threads % v_columns == 0
+//% local v_apart = threads // v_columns
+//%
+//% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
+//%
+//% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
+//% local DP, DVP = (D + 15) // 16 * 16, (DV + 15) // 16 * 16
+//% tiles = {
+//%     k_row = DP + 8, v_row = BK + 8,
+//%     k_elements = k_lds and BK * (DP + 8) or 0,
+//%     v_elements = v_lds and DVP * (BK + 8) or 0,
+//%     lds = k_lds or v_lds,
+//%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
+//%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_transposed and 4 or 8 * v_pairs) * v_count or 0) <= 40,
+//% }
+/* Eight neighbouring elements. */
+FMHA_INLINE u32x4 fmha_load8(const element *from)
+{
+//% if fast then
+    return *(const u32x4 *)from;
+//% else
+    typedef element element8 __attribute__((ext_vector_type(8)));
+    const element8 all = {from[0], from[1], from[2], from[3], from[4], from[5], from[6], from[7]};
+    return __builtin_bit_cast(u32x4, all);
+//% end
+}
+
+//% if v_transposed then
+/* The first `count` of eight neighbouring elements, zeros after them. */
+FMHA_INLINE u32x4 fmha_load8_part(const element *from, int count)
+{
+    typedef element element8 __attribute__((ext_vector_type(8)));
+    element8 all = {};
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        if (i < count)
+            all[i] = from[i];
+    return __builtin_bit_cast(u32x4, all);
+}
+
+//% end
+FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
+{
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+/* Where a 16-byte-aligned run of elements stands in LDS. */
+FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
+{
+    return (u32x4 *)(lds + index);
+}
+
+/* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
+FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
+{
+    return (const element *)((const char *)base + offset);
+}
+
+//% local function thread_split(kind, even, columns, apart)
+//%     local row, column = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column"
+/* Row and column of the thread's i-th share of a tile of $(kind). */
+FMHA_INLINE u32 $(row)(u32 thread, u32 i)
+{
+//%     if even then
+    return thread / $(columns) + i * $(apart);
+//%     else
+    return (thread + i * $(threads)) / $(columns);
+//%     end
+}
+
+FMHA_INLINE u32 $(column)(u32 thread, u32 i)
+{
+//%     if even then
+    return thread % $(columns) + 0 * i;
+//%     else
+    return (thread + i * $(threads)) % $(columns);
+//%     end
+}
+
+//% end
+//% if k_lds then
+//%     thread_split("k", k_even, k_columns, k_apart)
+//% end
+//% if v_lds then
+//%     thread_split("v", v_even, v_columns, v_apart)
+//% end
+//% if reorder then
+/* The row of a tile in LDS that holds key or dimension n. */
+FMHA_INLINE u32 fmha_lds_row(u32 n)
+{
+    return n / 16 * 16 + fmha_row(n % 16);
+}
+
+/* The key or dimension, of sixteen, that a lane's operand holds. */
+FMHA_INLINE u32 fmha_lane_row(u32 lane)
+{
+    return fmha_natural(lane % 16);
+}
+//% else
+/* The row of a tile in LDS that holds key or dimension n. */
+FMHA_INLINE u32 fmha_lds_row(u32 n)
+{
+    return n;
+}
+
+/* The key or dimension, of sixteen, that a lane's operand holds. */
+FMHA_INLINE u32 fmha_lane_row(u32 lane)
+{
+    return lane % 16;
+}
+//% end
+
+//% local k_offsets, v_offsets = k_even and 1 or k_count, v_even and 1 or v_count
+struct fmha_keys {
+    const element *k, *v;   /* first key; the same in all lanes */
+    i64 k_stride, v_stride; /* elements from row to row */
+    u32 thread, lane;
+    int seqlen_k;
+    element *k_lds, *v_lds;
+//% if k_lds then
+    u32x4 k_next[$(k_count)];
+//%     if fast then
+    u32 k_offset[$(k_offsets)]; /* bytes */
+//%     end
+//% end
+//% if v_lds then
+//%     if v_transposed then
+    u32x4 v_next[$(v_count)];
+//%     else
+    u32 v_next[$(v_count)][8][$(v_pairs)]; /* unit, key, pair of dimensions */
+//%     end
+//%     if fast then
+    u32 v_offset[$(v_offsets)]; /* bytes */
+//%     end
+//% end
+};
+
+/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
+ * become zero: K's meet zeros of Q, V's make columns that are not stored. */
+FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
+{
+//% if k_lds and fast then
+#pragma unroll
+    for (u32 i = 0; i < $(k_offsets); ++i)
+        keys.k_offset[i] = fmha_k_row(keys.thread, i) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread, i) * 16;
+//% end
+//% if v_lds and fast then
+//%     local rows, bytes = v_transposed and 1 or 8, v_transposed and 16 or v_width * 2
+#pragma unroll
+    for (u32 i = 0; i < $(v_offsets); ++i)
+        keys.v_offset[i] = fmha_v_row(keys.thread, i) * $(rows) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread, i) * $(bytes);
+//% end
+//% if k_lds and DP > D then
+    for (u32 row = keys.thread; row < $(BK); row += $(threads))
+        *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + $(D)) = (u32x4){0, 0, 0, 0};
+//% end
+//% if v_lds and DVP > DV then
+//%     local columns = BK // 8
+    for (u32 i = keys.thread; i < 8 * $(columns); i += $(threads))
+        *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(tiles.v_row) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
+//% end
+    (void)keys;
+}
+
+//% if tiles.lds then
+/* Starts loading the thread's share of a tile that has at least one key. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
+{
+    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+    u32 thread = keys.thread;
+    if (part)
+        FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
+//%     if k_lds then
+    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
+//%     end
+//%     if v_lds then
+    const element *v_tile = keys.v + (i64)tile * $(v_step);
+//%     end
+//%     if k_lds then
+//%         if fast then
+#pragma unroll
+    for (u32 i = 0; i < $(k_offsets); ++i)
+        FMHA_OPAQUE(keys.k_offset[i]);
+//%         end
+#pragma unroll
+    for (u32 i = 0; i < $(k_count); ++i) {
+//%         if k_chunks % threads ~= 0 then
+        if (thread + i * $(threads) >= $(k_chunks))
+            break;
+//%         end
+        const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread, i);
+        const u32 present = row < rows ? row : rows - 1;
+//%         if fast then
+        if (part)
+            keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
+        else
+//%             if k_even then
+            keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset[0]));
+//%             else
+            keys.k_next[i] = fmha_load8(fmha_at(k_tile, keys.k_offset[i]));
+//%             end
+//%         else
+        keys.k_next[i] = fmha_load8(k_tile + (i64)(part ? present : row) * keys.k_stride + column * 8);
+//%         end
+    }
+//%     end
+//%     if v_lds then
+//%         if fast then
+#pragma unroll
+    for (u32 i = 0; i < $(v_offsets); ++i)
+        FMHA_OPAQUE(keys.v_offset[i]);
+//%         end
+#pragma unroll
+    for (u32 i = 0; i < $(v_count); ++i) {
+//%         if v_units % threads ~= 0 then
+        if (thread + i * $(threads) >= $(v_units))
+            break;
+//%         end
+        const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread, i);
+//%         if v_transposed then
+        const int count = (int)rows - (int)column * 8;
+        if (part && count < 8)
+            keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride + column * 8, count);
+        else
+//%             if fast and v_even then
+            keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset[0]));
+//%             elseif fast then
+            keys.v_next[i] = fmha_load8(fmha_at(v_tile, keys.v_offset[i]));
+//%             else
+            keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
+//%             end
+//%         else
+#pragma unroll
+        for (u32 j = 0; j < 8; ++j) {
+            const u32 key = row * 8 + j, present = key < rows ? key : rows - 1;
+//%             if fast then
+            const element *from;
+            if (part)
+                from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(v_width * 2));
+            else
+//%                 if v_even then
+                from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset[0]);
+//%                 else
+                from = fmha_at(v_tile + (i64)j * keys.v_stride, keys.v_offset[i]);
+//%                 end
+            __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(v_width * 2)), $(v_width * 2));
+//%             else
+            const element *from = v_tile + (i64)(part ? present : key) * keys.v_stride + column * $(v_width);
+#pragma unroll
+            for (u32 c = 0; c < $(v_pairs); ++c) {
+                typedef element element2 __attribute__((ext_vector_type(2)));
+                const element2 pair = {from[2 * c], from[2 * c + 1]};
+                keys.v_next[i][j][c] = __builtin_bit_cast(u32, pair);
+            }
+//%             end
+        }
+//%         end
+    }
+//%     end
+}
+
+/* Puts what fmha_prefetch loaded into LDS. Between barriers. */
+FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
+{
+//%     if k_lds then
+#pragma unroll
+    for (u32 i = 0; i < $(k_count); ++i) {
+//%         if k_chunks % threads ~= 0 then
+        if (keys.thread + i * $(threads) >= $(k_chunks))
+            break;
+//%         end
+        const u32 row = fmha_lds_row(fmha_k_row(keys.thread, i));
+        *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(keys.thread, i) * 8) = keys.k_next[i];
+    }
+//%     end
+//%     if v_lds then
+#pragma unroll
+    for (u32 i = 0; i < $(v_count); ++i) {
+//%         if v_units % threads ~= 0 then
+        if (keys.thread + i * $(threads) >= $(v_units))
+            break;
+//%         end
+        const u32 row = fmha_v_row(keys.thread, i), column = fmha_v_column(keys.thread, i);
+//%         if v_transposed then
+        *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
+//%         else
+#pragma unroll
+        for (u32 c = 0; c < $(v_pairs); ++c) {
+            u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
+#pragma unroll
+            for (u32 j = 0; j < 4; ++j) {
+                const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
+                even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
+                odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
+            }
+            const u32 dimension = column * $(v_width) + 2 * c;
+            *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + row * 8) = even;
+            *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * $(tiles.v_row) + row * 8) = odd;
+        }
+//%         end
+    }
+//%     end
+}
+
+//% end
+/* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
+FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
+{
+//% if k_lds then
+    const u32 at = (j * 16 + keys.lane % 16) * $(tiles.k_row) + t * 16;
+    (void)tile, (void)part;
+    return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
+//% else
+    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
+    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+    const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
+//%     if fast then
+    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * 16;
+//%     else
+    const element *from = k_tile + (i64)present * keys.k_stride + t * 16;
+//%     end
+//%     if DP > D then
+    const u32x4 zero = {0, 0, 0, 0};
+    return fmha_join(fmha_load8(from), t * 16 + 8 < $(D) ? fmha_load8(from + 8) : zero);
+//%     else
+    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+//%     end
+//% end
+}
+
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: some keys of the tile may not exist. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+{
+//% if v_lds then
+    const u32 at = (t * 16 + keys.lane % 16) * $(tiles.v_row) + j * 16;
+    (void)tile, (void)part;
+    return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+//% else
+    const element *v_tile = keys.v + (i64)tile * $(v_step);
+    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+    const u32 n = t * 16 + fmha_lane_row(keys.lane), dimension = n < $(DV) ? n : $(DV - 1);
+//%     if v_transposed then
+    const element *from = v_tile + (i64)dimension * keys.v_stride + j * 16;
+    const int count = (int)rows - (int)j * 16;
+    if (part && count < 16)
+        return fmha_join(fmha_load8_part(from, count), fmha_load8_part(from + 8, count - 8));
+    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+//%     else
+    typedef element element16 __attribute__((ext_vector_type(16)));
+    element16 all;
+#pragma unroll
+    for (u32 i = 0; i < 16; ++i) {
+        const u32 key = j * 16 + i, present = part && key >= rows ? rows - 1 : key;
+        all[i] = (v_tile + (i64)present * keys.v_stride)[dimension];
+    }
+    return __builtin_bit_cast(u32x8, all);
+//%     end
+//% end
+}
+//%
+//% if fast then
+//%     local bytes_max = (1 << 32) - 1
+//%     if k_lds or spec.k_path == "direct" then
+//%         constraint("stride_k_row", "min", 0)
+//%         constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))
+//%     end
+//%     if v_lds then
+//%         constraint("stride_v_row", "min", 0)
+//%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - 2 * DV) // (2 * BK))
+//%     end
+//% end
