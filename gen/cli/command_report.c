@@ -1,0 +1,136 @@
+/* `fmhagen report`: what compiled kernels cost, ours or those in files. */
+#include <string.h>
+
+#include "cli.h"
+#include "kernels.h"
+#include "report.h"
+
+struct report_arguments {
+    const char *symbol;
+    double clock_ghz;
+    int64_t compute_units;
+    bool json;
+};
+
+static bool report_one(const struct report_request *request, bool json, bool more, struct error *error) {
+    struct report report;
+    struct text text = {0};
+    if (!report_run(request, &report, error))
+        return false;
+    bool done = true;
+    if (json)
+        done = report_json(&report, &text, error);
+    else
+        report_table(&report, &text);
+    if (!json && more)
+        text_puts(&text, "\n");
+    done = done && cli_print(&text, error);
+    text_free(&text);
+    report_free(&report);
+    return done;
+}
+
+/* Of the options that describe a kernel, a file leaves only its chip and its wave open. */
+static bool check_file_options(const struct kernel_options *kernel, const char *file, int *wave, struct error *error) {
+    const char *extra = kernel->set.count ? "set" : kernel->template_dir ? "template-dir" : NULL;
+    for (int i = 0; i < SPEC_FIELD_COUNT; i++)
+        if (kernel->field[i] && i != SPEC_WAVE)
+            extra = spec_fields[i].option;
+    if (extra)
+        return error_set(error, ERROR_USAGE,
+                         "--%s: expected only --arch and --wave beside a file, got '%s' as well; leave out one of them",
+                         extra, file);
+    *wave = 0;
+    if (!kernel->field[SPEC_WAVE])
+        return true;
+    if (strcmp(kernel->field[SPEC_WAVE], "32") != 0 && strcmp(kernel->field[SPEC_WAVE], "64") != 0)
+        return error_set(error, ERROR_USAGE, "--wave: expected 32 or 64, got '%s'", kernel->field[SPEC_WAVE]);
+    *wave = kernel->field[SPEC_WAVE][0] == '3' ? 32 : 64;
+    return true;
+}
+
+static bool report_files(const struct arguments *arguments, struct report_request *request, bool json,
+                         struct error *error) {
+    request->arch = arguments->kernel.arch;
+    if (!check_file_options(&arguments->kernel, arguments->operands[0], &request->wave, error))
+        return false;
+    for (int i = 0; i < arguments->operand_count; i++) {
+        request->file = arguments->operands[i];
+        if (!report_one(request, json, i + 1 < arguments->operand_count, error))
+            return false;
+    }
+    return true;
+}
+
+static bool report_kernels(const struct arguments *arguments, struct report_request *request, bool json,
+                           struct error *error) {
+    struct kernels kernels;
+    if (request->symbol)
+        return error_set(error, ERROR_USAGE, "--symbol: expected a file that holds '%s', got none; add FILE",
+                         request->symbol);
+    bool done = kernels_open(&arguments->kernel, &kernels, error);
+    request->engine = kernels.engine;
+    for (size_t i = 0; done && i < kernels.count; i++) {
+        request->spec = &kernels.specs[i];
+        done = report_one(request, json, i + 1 < kernels.count, error);
+    }
+    kernels_free(&kernels);
+    return done;
+}
+
+static int run(const struct arguments *arguments) {
+    const struct report_arguments *own = arguments->own;
+    struct error error;
+    struct report_request request = {.symbol = own->symbol, .compute_units = (int)own->compute_units};
+    bool clock = own->clock_ghz == own->clock_ghz; /* not NAN: it was given */
+    bool done = true;
+    if (clock && !(own->clock_ghz > 0))
+        done = error_set(&error, ERROR_USAGE, "--clock: expected GHz above 0, got %g", own->clock_ghz);
+    else if (own->compute_units && !clock)
+        done = error_set(&error, ERROR_USAGE, "--compute-units: expected a clock beside it, got none; add --clock GHZ");
+    request.clock_ghz = clock ? own->clock_ghz : 0;
+    if (done && arguments->operand_count)
+        done = report_files(arguments, &request, own->json, &error);
+    else if (done)
+        done = report_kernels(arguments, &request, own->json, &error);
+    return done ? 0 : cli_fail(&error);
+}
+
+static const struct option_row options[] = {
+    {.name = "symbol",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct report_arguments, symbol),
+     .value = "NAME",
+     .help = "the kernel in FILE; default: its only one"},
+    {.name = "clock",
+     .kind = OPTION_REAL,
+     .offset = offsetof(struct report_arguments, clock_ghz),
+     .value = "GHZ",
+     .help = "gives the bound in TFLOP/s as well"},
+    {.name = "compute-units",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct report_arguments, compute_units),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 4096,
+     .help = "with --clock: of the whole chip instead of one compute unit"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct report_arguments, json),
+     .help = "print one JSON object for each kernel instead of tables"},
+    {0},
+};
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "[FILE ...]",
+    .summary = "registers, LDS, occupancy, instruction mix, issue bound",
+    .details =
+        "Compiles each kernel and prints what it costs: registers, spills, LDS, waves per SIMD, the instructions of "
+        "its innermost matrix loops per basic block, and the bound on speed that follows. A FILE is the assembly "
+        "text or code object of any compiler; only --arch and --wave go with it.",
+    .kernel = true,
+    .options = options,
+    .options_bytes = sizeof(struct report_arguments),
+    .run = run,
+};

@@ -1,0 +1,166 @@
+/* `fmhagen verify`: runs kernels on a device against the float64 reference. */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "kernels.h"
+#include "text.h"
+#include "verify.h"
+
+struct verify_arguments {
+    struct option_list shapes;
+    int64_t seed;
+    double scale;
+    const char *inputs, *layout, *device;
+    bool json;
+};
+
+static bool parse_shape(const char *text, struct verify_shape *shape, struct error *error) {
+    int64_t *const member[5] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
+    const char *rest = text;
+    for (int i = 0; i < 5; i++) {
+        const char *digits = rest;
+        *member[i] = 0;
+        while (*rest >= '0' && *rest <= '9' && rest - digits < 10)
+            *member[i] = *member[i] * 10 + (*rest++ - '0');
+        bool heads = i == 1 || i == 2;
+        if (rest == digits || *rest != (i < 4 ? ',' : '\0') || *member[i] > INT32_MAX || (heads && *member[i] == 0))
+            return error_set(error, ERROR_USAGE,
+                             "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
+                             "heads 1 and up, the others 0 and up), got '%s'",
+                             text);
+        rest++;
+    }
+    return true;
+}
+
+static void show_progress(void *context, size_t index, size_t count, const char *what) {
+    fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", index + 1, count, (const char *)context, what);
+}
+
+static bool verify_one(const struct kernels *kernels, size_t index, struct verify_options *options, bool json,
+                       bool *passed, struct error *error) {
+    struct verify_report report;
+    struct text text = {0};
+    char name[SPEC_NAME_MAX];
+    spec_name(&kernels->specs[index], name);
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    if (terminal) {
+        options->progress = show_progress;
+        options->progress_context = name;
+    }
+    bool done = verify_run(kernels->engine, &kernels->specs[index], options, &report, error);
+    if (terminal)
+        fprintf(stderr, "\r\033[K");
+    if (!done)
+        return false;
+    if (json) {
+        done = verify_report_json(&report, &text, error);
+    } else {
+        verify_report_table(&report, &text);
+        if (index + 1 < kernels->count)
+            text_puts(&text, "\n");
+    }
+    done = done && cli_print(&text, error);
+    *passed = *passed && report.passed;
+    text_free(&text);
+    verify_report_free(&report);
+    return done;
+}
+
+/* Takes what was typed into what verify_run wants; `shapes` has room for all of them. */
+static bool make_options(const struct verify_arguments *own, struct verify_shape *shapes,
+                         struct verify_options *options, struct error *error) {
+    verify_options_init(options);
+    for (int i = 0; i < own->shapes.count; i++)
+        if (!parse_shape(own->shapes.item[i], &shapes[i], error))
+            return false;
+    if (own->shapes.count) {
+        options->shapes = shapes;
+        options->shape_count = (size_t)own->shapes.count;
+    }
+    options->seed = (uint64_t)own->seed;
+    options->scale = own->scale;
+    if (own->inputs)
+        verify_inputs_parse(own->inputs, &options->inputs);
+    if (own->layout)
+        verify_layout_parse(own->layout, &options->layout);
+    /* "emu" alone is the emulated device of each instance's own chip, which is what NULL means. */
+    if (own->device && strcmp(own->device, "emu") != 0)
+        options->device = own->device;
+    return true;
+}
+
+static int run(const struct arguments *arguments) {
+    const struct verify_arguments *own = arguments->own;
+    struct verify_shape shapes[OPTION_LIST_MAX];
+    struct verify_options options;
+    struct kernels kernels = {0};
+    struct error error;
+    bool passed = true;
+    bool done = make_options(own, shapes, &options, &error) && kernels_open(&arguments->kernel, &kernels, &error);
+    for (size_t i = 0; done && i < kernels.count; i++)
+        done = verify_one(&kernels, i, &options, own->json, &passed, &error);
+    kernels_free(&kernels);
+    if (!done)
+        return cli_fail(&error);
+    return passed ? 0 : ERROR_RUN;
+}
+
+static const char *const input_words[] = {"random", "unbalanced", "impulse", "large", NULL};
+static const char *const layout_words[] = {"bshd", "bhsd", NULL};
+
+static const struct option_row options[] = {
+    {.name = "shape",
+     .kind = OPTION_REPEATED,
+     .offset = offsetof(struct verify_arguments, shapes),
+     .value = "B,HQ,HK,SQ,SK",
+     .help = "batch, query heads, key heads, query length, key length; repeatable. Without it a standing set of ragged "
+             "shapes around every tile edge is run"},
+    {.name = "inputs",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, inputs),
+     .value = "KIND",
+     .words = input_words,
+     .help = "random, unbalanced, impulse or large; default: each case its own"},
+    {.name = "layout",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, layout),
+     .value = "ORDER",
+     .words = layout_words,
+     .help = "of tensors in memory: bshd ([batch][seqlen][heads][head_dim]) or bhsd"},
+    {.name = "scale",
+     .kind = OPTION_REAL,
+     .offset = offsetof(struct verify_arguments, scale),
+     .value = "X",
+     .help = "softmax scale; default: 1/sqrt(head dimension)"},
+    {.name = "seed",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct verify_arguments, seed),
+     .value = "N",
+     .minimum = 0,
+     .maximum = INT64_MAX,
+     .initial = 1,
+     .help = "of the random inputs and of the order in which waves run; default: 1"},
+    {.name = "device",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, device),
+     .value = "NAME",
+     .help = "emu (default): the emulated device of the kernel's chip; emu:gfx1151, hip, hip:1"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct verify_arguments, json),
+     .help = "print one JSON object for each instance instead of tables"},
+    {0},
+};
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "run kernels on a device against a float64 reference",
+    .details = "Runs each kernel and holds every element that it writes against a float64 reference, within a derived "
+               "bound. The emulated device needs no GPU. The exit status is 1 if a kernel is wrong.",
+    .kernel = true,
+    .options = options,
+    .options_bytes = sizeof(struct verify_arguments),
+    .run = run,
+};
