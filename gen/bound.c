@@ -195,11 +195,20 @@ bool bound_row(enum half_type type, const struct reference_row *row, int64_t hea
     return true;
 }
 
+static bool scores_all_equal(const struct reference_row *row) {
+    for (int64_t j = 1; j < row->key_count; j++)
+        if (row->score[j] != row->score[0])
+            return false;
+    return true;
+}
+
 /* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. With E_r
  * the row's summed error and W_r the sum of unit * |expected|, the mean is sum E / sum W, and its standard error
  * follows from how the rows scatter about it. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got) {
+    if (scores_all_equal(row))
+        return;
     double error[2] = {0, 0}, weight = 0;
     for (int64_t d = 0; d < head_dim_v; d++) {
         double difference = got[d] - row->output[d];

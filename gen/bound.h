@@ -25,7 +25,8 @@ struct bound_bias {
     double error[2], error_squared[2], error_weight[2]; /* sums over rows; [0] away from zero, [1] upward */
 };
 
-/* Adds the errors of one row: got - expected, elementwise. Rows with a value that is not finite are left out. */
+/* Adds the errors of one row, got - expected. Left out are rows with a value that is not finite or with equal scores.
+ */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got);
 

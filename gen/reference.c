@@ -7,9 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Sums run over blocks of a fixed number of lanes (keys of a score, columns of an output) so that compilers vectorize
- * them; within a lane the order is the plain one. */
+/* Sums run for a few keys (of a score) or columns (of an output) side by side; in each lane the order is the plain one.
+ */
 enum { LANES = 8, THREADS_MAX = 64 };
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+typedef int64_t lane_bits __attribute__((vector_size(LANES * sizeof(double))));
 
 int64_t reference_visible_keys(enum reference_mask mask, int64_t query, int64_t seqlen_q, int64_t seqlen_k) {
     int64_t last = seqlen_k - 1;
@@ -31,20 +33,24 @@ struct work {
     atomic_bool out_of_memory;
 };
 
-/* K of one head as [seqlen_k / LANES][head_dim][LANES], V as [head_dim_v / LANES][seqlen_k][LANES], zeros in what is
- * padded, and one row's keys. */
+/* K of one head as [seqlen_k / LANES][head_dim] lanes, V as [head_dim_v / LANES][seqlen_k] lanes, zeros in what is
+ * padded, and one row's keys and columns. */
 struct scratch {
-    double *k_blocks, *v_blocks;
-    double *score, *score_mass, *weight;
-    double *output; /* [head_dim_v], padded to LANES */
+    lanes *k_blocks, *v_blocks;
+    lanes *score, *score_mass, *weight; /* of keys */
+    lanes *output;                      /* of columns */
 };
 
 static int64_t blocks_of(int64_t length) {
     return (length + LANES - 1) / LANES;
 }
 
-static double *doubles_new(int64_t count) {
-    return calloc((size_t)count + 1, sizeof(double));
+static lanes *lanes_new(int64_t count) {
+    size_t bytes = ((size_t)count + 1) * sizeof(lanes);
+    lanes *blocks = aligned_alloc(sizeof(lanes), bytes);
+    if (blocks)
+        memset(blocks, 0, bytes);
+    return blocks;
 }
 
 static void scratch_free(struct scratch *scratch) {
@@ -57,13 +63,13 @@ static void scratch_free(struct scratch *scratch) {
 }
 
 static bool scratch_new(struct scratch *scratch, const struct reference_problem *problem) {
-    int64_t keys = blocks_of(problem->seqlen_k) * LANES, columns = blocks_of(problem->head_dim_v) * LANES;
-    *scratch = (struct scratch){.k_blocks = doubles_new(keys * problem->head_dim),
-                                .v_blocks = doubles_new(columns * problem->seqlen_k),
-                                .score = doubles_new(keys),
-                                .score_mass = doubles_new(keys),
-                                .weight = doubles_new(keys),
-                                .output = doubles_new(columns)};
+    int64_t keys = blocks_of(problem->seqlen_k), columns = blocks_of(problem->head_dim_v);
+    *scratch = (struct scratch){.k_blocks = lanes_new(keys * problem->head_dim),
+                                .v_blocks = lanes_new(columns * problem->seqlen_k),
+                                .score = lanes_new(keys),
+                                .score_mass = lanes_new(keys),
+                                .weight = lanes_new(keys),
+                                .output = lanes_new(columns)};
     return scratch->k_blocks && scratch->v_blocks && scratch->score && scratch->score_mass && scratch->weight &&
            scratch->output;
 }
@@ -72,56 +78,52 @@ static void pack_head(struct scratch *scratch, const struct reference_problem *p
                       const double *v) {
     for (int64_t key = 0; key < problem->seqlen_k; key++) {
         for (int64_t d = 0; d < problem->head_dim; d++)
-            scratch->k_blocks[((key / LANES) * problem->head_dim + d) * LANES + key % LANES] =
-                k[key * problem->head_dim + d];
+            scratch->k_blocks[key / LANES * problem->head_dim + d][key % LANES] = k[key * problem->head_dim + d];
         for (int64_t d = 0; d < problem->head_dim_v; d++)
-            scratch->v_blocks[((d / LANES) * problem->seqlen_k + key) * LANES + d % LANES] =
-                v[key * problem->head_dim_v + d];
+            scratch->v_blocks[d / LANES * problem->seqlen_k + key][d % LANES] = v[key * problem->head_dim_v + d];
     }
 }
 
 static void row_scores(const struct scratch *scratch, const struct reference_problem *problem, const double *q,
                        int64_t key_count) {
+    const lane_bits magnitude_bits = (lane_bits){0} + INT64_MAX;
     for (int64_t block = 0; block < blocks_of(key_count); block++) {
-        const double *k = scratch->k_blocks + block * problem->head_dim * LANES;
-        double dot[LANES] = {0}, mass[LANES] = {0};
-        for (int64_t d = 0; d < problem->head_dim; d++)
-            for (int lane = 0; lane < LANES; lane++) {
-                double product = q[d] * k[d * LANES + lane];
-                dot[lane] += product;
-                mass[lane] += fabs(product);
-            }
-        for (int lane = 0; lane < LANES; lane++) {
-            scratch->score[block * LANES + lane] = problem->scale * dot[lane];
-            scratch->score_mass[block * LANES + lane] = fabs(problem->scale) * mass[lane];
+        const lanes *k = scratch->k_blocks + block * problem->head_dim;
+        lanes dot = {0}, mass = {0};
+        for (int64_t d = 0; d < problem->head_dim; d++) {
+            lanes product = q[d] * k[d];
+            dot += product;
+            mass += (lanes)((lane_bits)product & magnitude_bits);
         }
+        scratch->score[block] = problem->scale * dot;
+        scratch->score_mass[block] = fabs(problem->scale) * mass;
     }
 }
 
-static void row_output(const struct scratch *scratch, const struct reference_problem *problem, int64_t key_count) {
+static void row_output(const struct scratch *scratch, const struct reference_problem *problem, const double *weight,
+                       int64_t key_count) {
     for (int64_t block = 0; block < blocks_of(problem->head_dim_v); block++) {
-        const double *v = scratch->v_blocks + block * problem->seqlen_k * LANES;
-        double sum[LANES] = {0};
+        const lanes *v = scratch->v_blocks + block * problem->seqlen_k;
+        lanes sum = {0};
         for (int64_t key = 0; key < key_count; key++)
-            for (int lane = 0; lane < LANES; lane++)
-                sum[lane] += scratch->weight[key] * v[key * LANES + lane];
-        memcpy(scratch->output + block * LANES, sum, sizeof sum);
+            sum += weight[key] * v[key];
+        scratch->output[block] = sum;
     }
 }
 
 /* softmax(score) over the keys that are seen; a NaN among them makes all of it NaN. */
-static void row_softmax(const struct scratch *scratch, struct reference_row *row) {
+static void row_softmax(struct reference_row *row, double *weight) {
     row->max = -INFINITY;
     for (int64_t key = 0; key < row->key_count; key++)
         if (isnan(row->score[key]) || row->score[key] > row->max)
             row->max = row->score[key]; /* once NaN, nothing compares greater */
     row->sum = 0;
     for (int64_t key = 0; key < row->key_count; key++) {
-        scratch->weight[key] = exp(row->score[key] - row->max);
-        row->sum += scratch->weight[key];
+        weight[key] = exp(row->score[key] - row->max);
+        row->sum += weight[key];
     }
     for (int64_t key = 0; key < row->key_count; key++)
-        scratch->weight[key] /= row->sum;
+        weight[key] /= row->sum;
     row->lse = row->key_count ? row->max + log(row->sum) : -INFINITY;
 }
 
@@ -141,14 +143,14 @@ static void run_head(struct work *work, struct scratch *scratch, int64_t head_in
             .key_count = reference_visible_keys(problem->mask, query, problem->seqlen_q, problem->seqlen_k),
             .q = problem->q + row_index * problem->head_dim,
             .v = v,
-            .score = scratch->score,
-            .score_mass = scratch->score_mass,
-            .weight = scratch->weight,
-            .output = scratch->output};
+            .score = (const double *)scratch->score,
+            .score_mass = (const double *)scratch->score_mass,
+            .weight = (const double *)scratch->weight,
+            .output = (const double *)scratch->output};
         row_scores(scratch, problem, row.q, row.key_count);
-        row_softmax(scratch, &row);
-        row_output(scratch, problem, row.key_count);
-        memcpy(work->output + row_index * problem->head_dim_v, scratch->output,
+        row_softmax(&row, (double *)scratch->weight);
+        row_output(scratch, problem, row.weight, row.key_count);
+        memcpy(work->output + row_index * problem->head_dim_v, row.output,
                (size_t)problem->head_dim_v * sizeof(double));
         work->lse[row_index] = row.lse;
         if (work->visit)

@@ -1,0 +1,295 @@
+/* The bounds against a kernel simulated in float32 on the host, step by step as the recurrence is written, with the
+ * liberties that hardware and templates may take. A right one must stay inside; a wrong one must not. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bound.h"
+#include "inputs.h"
+#include "reference.h"
+
+struct quirks {
+    int block;            /* keys per tile */
+    bool backward;        /* sums run from the last term to the first */
+    bool adder_truncates; /* float32 sums of products are cut, not rounded */
+    int exp2_nudge;       /* ulps by which 2^x is off: -1, 0, 1, or 2 for a pattern of these */
+    bool fused_exponent;  /* fma(c, s, -m) instead of c * s - m */
+    bool truncate_p, truncate_o;
+    bool never_rescale;     /* o and l keep what older maxima gave */
+    bool lse_base_two;      /* LSE in log2 */
+    bool first_tile_is_low; /* starting maximum -5e4 instead of -infinity */
+    int skip_key;           /* 1 + key that is left out */
+};
+
+static float add(const struct quirks *quirks, float a, double b) {
+    double exact = (double)a + b;
+    float sum = (float)exact;
+    if (quirks->adder_truncates && fabs((double)sum) > fabs(exact))
+        sum = nextafterf(sum, 0);
+    return sum;
+}
+
+static float power_of_two(const struct quirks *quirks, float x) {
+    static unsigned call;
+    float result = (float)exp2((double)x);
+    int nudge = quirks->exp2_nudge == 2 ? (int)(call++ * 2654435761U >> 30) % 3 - 1 : quirks->exp2_nudge;
+    if (x != 0 && nudge)
+        result = nextafterf(result, nudge > 0 ? INFINITY : 0);
+    return fabsf(result) < 0x1p-126F ? 0 : result;
+}
+
+struct simulation {
+    const struct quirks *quirks;
+    enum half_type type;
+    int64_t head_dim, head_dim_v;
+    const double *k, *v; /* of the key head */
+    float scale;
+    /* results */
+    double worst_output, worst_lse; /* error over bound */
+    bool bound_failed;
+    struct bound_bias bias;
+};
+
+static float dot(const struct simulation *simulation, const double *q, int64_t key) {
+    const double *k = simulation->k + key * simulation->head_dim;
+    float sum = 0;
+    for (int64_t step = 0; step < simulation->head_dim; step++) {
+        int64_t d = simulation->quirks->backward ? simulation->head_dim - 1 - step : step;
+        sum = add(simulation->quirks, sum, q[d] * k[d]);
+    }
+    return sum;
+}
+
+static void simulate(const struct simulation *simulation, const struct reference_row *row, double *output,
+                     double *lse) {
+    const struct quirks *quirks = simulation->quirks;
+    const float c = simulation->scale * 1.44269504F;
+    float m = quirks->first_tile_is_low ? -5e4F : -INFINITY, l = 0;
+    float *o = calloc((size_t)simulation->head_dim_v, sizeof *o);
+    float *s = calloc((size_t)quirks->block, sizeof *s);
+    cr_assert(o && s);
+    for (int64_t first = 0; first < row->key_count; first += quirks->block) {
+        int64_t end = first + quirks->block < row->key_count ? first + quirks->block : row->key_count;
+        float m_new = m;
+        for (int64_t j = first; j < end; j++) {
+            s[j - first] = dot(simulation, row->q, j);
+            m_new = fmaxf(m_new, c * s[j - first]);
+        }
+        float alpha = m == m_new ? 1 : power_of_two(quirks, m - m_new);
+        m = m_new;
+        if (!quirks->never_rescale) {
+            l *= alpha;
+            for (int64_t d = 0; d < simulation->head_dim_v; d++)
+                o[d] *= alpha;
+        }
+        for (int64_t step = first; step < end; step++) {
+            int64_t j = quirks->backward ? end - 1 - (step - first) : step;
+            if (j + 1 == quirks->skip_key)
+                continue;
+            float exponent = quirks->fused_exponent ? fmaf(c, s[j - first], -m) : c * s[j - first] - m;
+            float p = power_of_two(quirks, exponent);
+            l = add(quirks, l, (double)p);
+            double rounded =
+                half_to_double(simulation->type, quirks->truncate_p ? half_truncate_double(simulation->type, (double)p)
+                                                                    : half_from_float(simulation->type, p));
+            for (int64_t d = 0; d < simulation->head_dim_v; d++)
+                o[d] = add(quirks, o[d], rounded * simulation->v[j * simulation->head_dim_v + d]);
+        }
+    }
+    for (int64_t d = 0; d < simulation->head_dim_v; d++) {
+        float quotient = row->key_count ? o[d] * (1 / l) : 0;
+        output[d] = half_to_double(simulation->type, quirks->truncate_o
+                                                         ? half_truncate_double(simulation->type, (double)quotient)
+                                                         : half_from_float(simulation->type, quotient));
+    }
+    float log2_l = log2f(l);
+    *lse = !row->key_count        ? -INFINITY
+           : quirks->lse_base_two ? (double)(m + log2_l)
+                                  : (double)(0.693147181F * m + 0.693147181F * log2_l);
+    free(o);
+    free(s);
+}
+
+static double over(double error, double bound) {
+    return error == 0 ? 0 : error <= bound ? error / bound : bound > 0 && error == error ? error / bound : INFINITY;
+}
+
+static void check_row(void *context, const struct reference_row *row) {
+    struct simulation *simulation = context;
+    double *output = calloc((size_t)simulation->head_dim_v * 2, sizeof *output);
+    cr_assert(output);
+    double *bound = output + simulation->head_dim_v, lse, lse_bound;
+    simulate(simulation, row, output, &lse);
+    if (!bound_row(simulation->type, row, simulation->head_dim, simulation->head_dim_v, bound, &lse_bound))
+        simulation->bound_failed = true;
+    for (int64_t d = 0; d < simulation->head_dim_v; d++)
+        simulation->worst_output = fmax(simulation->worst_output, over(fabs(output[d] - row->output[d]), bound[d]));
+    if (row->key_count)
+        simulation->worst_lse = fmax(simulation->worst_lse, over(fabs(lse - row->lse), lse_bound));
+    bound_bias_add(&simulation->bias, simulation->type, row, simulation->head_dim_v, output);
+    free(output);
+}
+
+/* One head of inputs of a kind through the simulated kernel. */
+static struct simulation run_case(const struct quirks *quirks, enum input_kind kind, enum half_type type,
+                                  int64_t seqlen_q, int64_t seqlen_k, int64_t head_dim, enum reference_mask mask,
+                                  double scale) {
+    struct reference_problem problem = {
+        1, 1, 1, seqlen_q, seqlen_k, head_dim, head_dim, mask, (double)(float)scale, NULL, NULL, NULL};
+    size_t q_count = (size_t)(seqlen_q * head_dim), k_count = (size_t)(seqlen_k * head_dim);
+    uint16_t *bits = calloc(q_count + 2 * k_count, sizeof *bits);
+    double *values = calloc(q_count + 2 * k_count, sizeof *values);
+    double *output = calloc(q_count, sizeof *output), *lse = calloc((size_t)seqlen_q, sizeof *lse);
+    cr_assert(bits && values && output && lse);
+    inputs_make(kind, &problem, type, 11, bits, bits + q_count, bits + q_count + k_count);
+    for (size_t index = 0; index < q_count + 2 * k_count; index++)
+        values[index] = half_to_double(type, bits[index]);
+    problem.q = values;
+    problem.k = values + q_count;
+    problem.v = values + q_count + k_count;
+    struct simulation simulation = {.quirks = quirks,
+                                    .type = type,
+                                    .head_dim = head_dim,
+                                    .head_dim_v = head_dim,
+                                    .k = problem.k,
+                                    .v = problem.v,
+                                    .scale = (float)scale};
+    struct error error;
+    cr_assert(reference_run(&problem, output, lse, check_row, &simulation, 1, &error));
+    cr_assert(!simulation.bound_failed);
+    free(bits);
+    free(values);
+    free(output);
+    free(lse);
+    return simulation;
+}
+
+static const struct quirks honest[] = {
+    {.block = 32},
+    {.block = 16, .backward = true, .exp2_nudge = 2, .fused_exponent = false},
+    {.block = 64, .adder_truncates = true, .exp2_nudge = 1},
+    {.block = 16, .adder_truncates = true, .backward = true, .exp2_nudge = -1},
+};
+
+static const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_UNBALANCED,     INPUT_IMPULSE,
+                                        INPUT_LARGE,  INPUT_FAR_BELOW_ZERO, INPUT_HUGE};
+
+Test(bound, a_right_kernel_stays_inside_whatever_its_order) {
+    static const double scales[] = {NAN, 0, -0.3, 2.5};
+    for (size_t quirk = 0; quirk < sizeof honest / sizeof *honest; quirk++)
+        for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
+            for (int type = HALF_F16; type <= HALF_BF16; type++)
+                for (size_t index = 0; index < sizeof scales / sizeof *scales; index++) {
+                    int64_t head_dim = index % 2 ? 64 : 40;
+                    double scale = isnan(scales[index]) ? 1 / sqrt((double)head_dim) : scales[index];
+                    struct simulation result = run_case(&honest[quirk], kinds[kind], type, 33, 97, head_dim,
+                                                        (enum reference_mask)(quirk % 3), scale);
+                    cr_assert(result.worst_output <= 1 && result.worst_lse <= 1,
+                              "quirks %zu, %s, type %d, scale %g: O %g, LSE %g times the bound", quirk,
+                              inputs_name(kinds[kind]), type, scale, result.worst_output, result.worst_lse);
+                    double mean, limit;
+                    bound_bias_result(&result.bias, type, &mean, &limit);
+                    if (!honest[quirk].adder_truncates)
+                        cr_assert(isnan(mean) || fabs(mean) <= limit,
+                                  "quirks %zu, %s, type %d, scale %g: mean %g, limit %g", quirk,
+                                  inputs_name(kinds[kind]), type, scale, mean, limit);
+                }
+}
+
+/* The bound is worth something only if right kernels come near it. */
+Test(bound, is_not_far_above_what_right_kernels_reach) {
+    struct simulation result =
+        run_case(&honest[0], INPUT_UNBALANCED, HALF_BF16, 64, 256, 64, REFERENCE_MASK_NONE, 0.125);
+    cr_assert(result.worst_output > 0.3, "O reaches %g of the bound", result.worst_output);
+    result = run_case(&honest[0], INPUT_RANDOM, HALF_F16, 64, 256, 64, REFERENCE_MASK_NONE, 0.125);
+    cr_assert(result.worst_output > 0.15, "O reaches %g of the bound", result.worst_output);
+}
+
+static void expect_bias(const struct quirks *quirks, enum input_kind kind, enum half_type type, int64_t head_dim,
+                        bool caught) {
+    struct simulation result =
+        run_case(quirks, kind, type, 65, 129, head_dim, REFERENCE_MASK_NONE, 1 / sqrt((double)head_dim));
+    double mean, limit;
+    bound_bias_result(&result.bias, type, &mean, &limit);
+    cr_assert((fabs(mean) > limit) == caught, "%s, type %d, d%ld, P %s, O %s: mean %g, limit %g", inputs_name(kind),
+              type, (long)head_dim, quirks->truncate_p ? "cut" : "rounded", quirks->truncate_o ? "cut" : "rounded",
+              mean, limit);
+    if (quirks->truncate_p || quirks->truncate_o)
+        cr_assert(mean < 0, "mean %g", mean);
+}
+
+Test(bound, truncating_p_or_o_shows_in_the_mean_and_rounding_does_not) {
+    const struct quirks rounds = {.block = 32}, cuts_p = {.block = 32, .truncate_p = true},
+                        cuts_o = {.block = 32, .truncate_o = true},
+                        cuts_both = {.block = 32, .truncate_p = true, .truncate_o = true};
+    for (int type = HALF_F16; type <= HALF_BF16; type++)
+        for (int64_t head_dim = 8; head_dim <= 128; head_dim *= 4) {
+            expect_bias(&rounds, INPUT_RANDOM, type, head_dim, false);
+            expect_bias(&rounds, INPUT_UNBALANCED, type, head_dim, false);
+            expect_bias(&cuts_p, INPUT_RANDOM, type, head_dim, true);
+            expect_bias(&cuts_o, INPUT_RANDOM, type, head_dim, true);
+            expect_bias(&cuts_o, INPUT_UNBALANCED, type, head_dim, true);
+            expect_bias(&cuts_both, INPUT_RANDOM, type, head_dim, true);
+        }
+}
+
+static void expect_outside(const struct quirks *quirks, enum input_kind kind, double scale, const char *what) {
+    struct simulation result = run_case(quirks, kind, HALF_F16, 33, 97, 64, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, scale);
+    cr_assert(result.worst_output > 1 || result.worst_lse > 1, "%s passes: O %g, LSE %g times the bound", what,
+              result.worst_output, result.worst_lse);
+}
+
+Test(bound, wrong_kernels_are_outside) {
+    expect_outside(&(struct quirks){.block = 32, .never_rescale = true}, INPUT_UNBALANCED, 0.125, "no rescaling");
+    expect_outside(&(struct quirks){.block = 32, .lse_base_two = true}, INPUT_RANDOM, 0.125, "LSE in log2");
+    expect_outside(&(struct quirks){.block = 32, .first_tile_is_low = true}, INPUT_LARGE, 0.125,
+                   "a finite first maximum");
+    expect_outside(&(struct quirks){.block = 32, .skip_key = 33}, INPUT_RANDOM, 0.125, "a missing key");
+    expect_outside(&(struct quirks){.block = 32, .fused_exponent = true}, INPUT_HUGE, 0.25,
+                   "an exponent that rounds otherwise than the maximum");
+}
+
+static void bounds_of_row(void *context, const struct reference_row *row) {
+    double *bounds = context;
+    cr_assert(bound_row(HALF_F16, row, 8, 8, bounds + row->query * 9, bounds + row->query * 9 + 8));
+}
+
+Test(bound, rows_without_keys_are_exact_and_nan_has_no_bound) {
+    struct reference_problem problem = {1, 1, 1, 3, 2, 8, 8, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1, NULL, NULL, NULL};
+    double q[24], k[16], v[16], output[24], lse[3], bounds[27];
+    for (int index = 0; index < 24; index++)
+        q[index] = 1;
+    for (int index = 0; index < 16; index++)
+        k[index] = v[index] = 1;
+    v[1 * 8 + 2] = NAN; /* seen by the last query */
+    problem.q = q, problem.k = k, problem.v = v;
+    struct error error;
+    cr_assert(reference_run(&problem, output, lse, bounds_of_row, bounds, 1, &error));
+    for (int d = 0; d < 9; d++) {
+        cr_assert(bounds[d] == 0);
+        cr_assert(bounds[9 + d] > 0 && bounds[9 + d] < 0.002);
+        cr_assert(d == 2 ? isnan(bounds[18 + d]) : bounds[18 + d] > 0, "column %d: %g", d, bounds[18 + d]);
+    }
+}
+
+/* The cheap way for small errors and the general one agree where they meet: four equal scores of 209715 have exponents
+ * that are off by 1/16. */
+Test(bound, the_two_ways_to_bound_a_weight_meet) {
+    double q[8] = {1}, k[32] = {0}, v[32], output[8], lse, bounds[2][9];
+    for (int index = 0; index < 32; index++) {
+        k[index] = index % 8 == 0;
+        v[index] = index / 8 - 1.5;
+    }
+    for (int way = 0; way < 2; way++) {
+        struct reference_problem problem = {1, 1, 1, 1, 4, 8, 8, REFERENCE_MASK_NONE, way ? 210500 : 209000, q, k, v};
+        struct error error;
+        cr_assert(reference_run(&problem, output, &lse, bounds_of_row, bounds[way], 1, &error));
+    }
+    for (int d = 0; d < 9; d++)
+        cr_assert(fabs(bounds[0][d] / bounds[1][d] - 1) < 0.05, "%d: %g below, %g above", d, bounds[0][d],
+                  bounds[1][d]);
+    /* A weight of 1/4 whose exponent is up while the others' are down: 0.25 (1 - 0.25) 2/16, times sum |v| = 4. */
+    cr_assert(bounds[0][0] > 0.09 && bounds[0][0] < 0.12, "%g", bounds[0][0]);
+    cr_assert(bounds[0][8] > 0.0625 && bounds[0][8] < 0.12, "LSE: %g", bounds[0][8]);
+}
