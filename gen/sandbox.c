@@ -10,17 +10,23 @@
 
 static const char frozen_key = 0; /* its address marks the metatable of a view */
 
+/* If the table at `index` is a view, pushes the real table behind it. */
+static bool push_behind_view(lua_State *L, int index) {
+    if (!lua_getmetatable(L, index))
+        return false;
+    if (lua_rawgetp(L, -1, &frozen_key) == LUA_TTABLE) {
+        lua_remove(L, -2);
+        return true;
+    }
+    lua_pop(L, 2);
+    return false;
+}
+
 /* Pushes the real table behind the table at `index`, which is itself when it is no view. */
 static void push_real(lua_State *L, int index) {
     index = lua_absindex(L, index);
-    if (lua_getmetatable(L, index)) {
-        if (lua_rawgetp(L, -1, &frozen_key) == LUA_TTABLE) {
-            lua_remove(L, -2);
-            return;
-        }
-        lua_pop(L, 2);
-    }
-    lua_pushvalue(L, index);
+    if (!push_behind_view(L, index))
+        lua_pushvalue(L, index);
 }
 
 int sandbox_next(lua_State *L, int index) {
@@ -49,6 +55,10 @@ static int view_len(lua_State *L) {
 static void freeze(lua_State *L, int done) {
     luaL_checkstack(L, 8, "tables nested too deep");
     int real = lua_gettop(L);
+    if (push_behind_view(L, real)) { /* of another file's table */
+        lua_settop(L, real);
+        return;
+    }
     lua_pushvalue(L, real);
     if (lua_rawget(L, done) != LUA_TNIL) {
         lua_replace(L, real);
