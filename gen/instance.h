@@ -24,7 +24,7 @@ struct constraint { /* holds for a problem when `field` (an expression) compares
 };
 
 #define INSTANCE_ARGUMENTS_MAX 48
-#define INSTANCE_CONSTRAINTS_MAX 16
+#define INSTANCE_CONSTRAINTS_MAX 48
 
 struct instance {
     struct spec spec;

@@ -247,7 +247,7 @@ static bool scan_text(const struct scanner *scanner, struct text *lua) {
             at += 3;
         } else {
             if (at && is_name(line[at - 1]))
-                return refuse(scanner, at - 1, "expected '$(' to begin a token, got a letter or digit before it; make "
+                return refuse(scanner, at, "expected '$(' to begin a token, got a letter or digit before it; make "
                                                "the whole token in a '//% local' above and substitute that");
             size_t end = expression_end(line, length, at + 2);
             if (end == length)

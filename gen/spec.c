@@ -75,11 +75,15 @@ static bool number_fits(const struct spec_field *field, long number) {
                               : number == field->minimum || number == field->maximum;
 }
 
+static bool is_pair(const struct spec_field *field) {
+    return !field->multiple_of || field->maximum - field->minimum == field->multiple_of;
+}
+
 /* Appends what the field accepts: "a multiple of 8 from 8 to 256". */
 static void add_expected(struct text *out, const struct spec_field *field) {
     if (field->words)
         add_words(out, spec_typed_words(field), word_count(spec_typed_words(field)));
-    else if (!field->multiple_of || field->maximum - field->minimum == field->multiple_of)
+    else if (is_pair(field))
         text_printf(out, "%d or %d", (int)field->minimum, (int)field->maximum);
     else if (field->multiple_of == 1)
         text_printf(out, "a whole number from %d to %d", (int)field->minimum, (int)field->maximum);
@@ -101,7 +105,7 @@ static bool refuse_field(const struct spec_field *field, const char *text, struc
         const char *nearest = text_nearest(text, spec_typed_words(field), word_count(spec_typed_words(field)));
         if (nearest)
             text_printf(&expected, "; did you mean '%s'?", nearest);
-    } else if (*text && !*end && field->multiple_of && number > field->minimum && number < field->maximum) {
+    } else if (*text && !*end && !is_pair(field) && number > field->minimum && number < field->maximum) {
         long below = number - number % field->multiple_of;
         text_printf(&expected, "; the nearest are %ld and %ld", below, below + field->multiple_of);
     }
