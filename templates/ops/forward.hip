@@ -110,17 +110,16 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
 {
 //% if tiles.lds then
     fmha_barrier(); /* every wave is done with the tile before */
-//%     if not tiles.ahead then
-    fmha_prefetch(keys, tile, masked);
-//%     end
+//%     if tiles.ahead then
     fmha_store_tile(keys);
     fmha_barrier();
-//%     if tiles.ahead then
     if (tile + 1 < full)
         fmha_prefetch(keys, tile + 1, false);
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
 //%     else
+    fmha_copy_tile(keys, tile, masked);
+    fmha_barrier();
     (void)full;
 //%     end
 //% else

@@ -6,6 +6,7 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
 //% local L = atom.acc_length
+//% local fence = math.max(1, math.min(4, 512 // D))       -- steps of K between scheduling fences, when K comes straight from global memory
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
@@ -71,6 +72,10 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
+//% if spec.k_path == "direct" then
+            if (t % $(fence) == $(fence - 1))
+                FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% end
         }
     }
 
@@ -115,6 +120,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int t = 0; t < $(VT); ++t)
             rows.o[r][t] *= alpha;
+//% if R > 1 then
+        FMHA_SCHEDULE_FENCE(); /* one tile of rows after the other: fewer registers */
+//% end
     }
 
     /* O^T = alpha O^T + V^T P^T */
@@ -127,6 +135,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
         }
+//% if spec.v_path ~= "lds" then
+        FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% end
     }
 }
 

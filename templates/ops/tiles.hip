@@ -39,6 +39,7 @@
 //% local v_even = threads % v_columns == 0
 //% local v_apart = threads // v_columns
 //%
+//% local v_how = v_transposed and "" or ", transposed"
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
@@ -200,143 +201,181 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     (void)keys;
 }
 
-//% if tiles.lds then
-/* Starts loading the thread's share of a tile that has at least one key. part: it may lack some. */
-FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
+//% -- Share i of a thread exists in all threads, or only in those below a number.
+//% local function share_guard(total)
+//%     if total % threads ~= 0 then
+    if (keys.thread + i * $(threads) >= $(total))
+        return;
+//%     end
+//% end
+//% if k_lds then
+/* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
     u32 thread = keys.thread;
+//%     share_guard(k_chunks)
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
-//%     if k_lds then
-    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
-//%     end
-//%     if v_lds then
-    const element *v_tile = keys.v + (i64)tile * $(v_step);
-//%     end
-//%     if k_lds then
-//%         if fast then
-#pragma unroll
-    for (u32 i = 0; i < $(k_offsets); ++i)
-        FMHA_OPAQUE(keys.k_offset[i]);
-//%         end
-#pragma unroll
-    for (u32 i = 0; i < $(k_count); ++i) {
-//%         if k_chunks % threads ~= 0 then
-        if (thread + i * $(threads) >= $(k_chunks))
-            break;
-//%         end
-        const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread, i);
-        const u32 present = row < rows ? row : rows - 1;
-//%         if fast then
-        if (part)
-            keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
-        else
-//%             if k_even then
-            keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset[0]));
-//%             else
-            keys.k_next[i] = fmha_load8(fmha_at(k_tile, keys.k_offset[i]));
-//%             end
+    const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread, i);
+    const u32 present = part && row >= rows ? rows - 1 : row;
+//%     if fast then
+    if (part) {
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
+    } else {
+//%         if k_even then
+        FMHA_OPAQUE(keys.k_offset[0]);
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset[0]));
 //%         else
-        keys.k_next[i] = fmha_load8(k_tile + (i64)(part ? present : row) * keys.k_stride + column * 8);
+        FMHA_OPAQUE(keys.k_offset[i]);
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile, keys.k_offset[i]));
 //%         end
     }
+//%     else
+    keys.k_next[i] = fmha_load8(k_tile + (i64)present * keys.k_stride + column * 8);
 //%     end
-//%     if v_lds then
-//%         if fast then
-#pragma unroll
-    for (u32 i = 0; i < $(v_offsets); ++i)
-        FMHA_OPAQUE(keys.v_offset[i]);
-//%         end
-#pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i) {
-//%         if v_units % threads ~= 0 then
-        if (thread + i * $(threads) >= $(v_units))
-            break;
-//%         end
-        const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread, i);
-//%         if v_transposed then
-        const int count = (int)rows - (int)column * 8;
-        if (part && count < 8)
-            keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride + column * 8, count);
-        else
-//%             if fast and v_even then
-            keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset[0]));
-//%             elseif fast then
-            keys.v_next[i] = fmha_load8(fmha_at(v_tile, keys.v_offset[i]));
-//%             else
-            keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
-//%             end
+}
+
+/* Puts what fmha_prefetch_k loaded into LDS. Between barriers. */
+FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
+{
+//%     share_guard(k_chunks)
+    const u32 row = fmha_lds_row(fmha_k_row(keys.thread, i));
+    *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(keys.thread, i) * 8) = keys.k_next[i];
+}
+
+//% end
+//% if v_lds then
+/* Starts loading the thread's i-th share of V's tile, which has at least one key. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
+{
+    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+    const element *v_tile = keys.v + (i64)tile * $(v_step);
+    u32 thread = keys.thread;
+//%     share_guard(v_units)
+    if (part)
+        FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread, i);
+//%     if v_transposed then
+    const int count = (int)rows - (int)column * 8;
+    if (part && count < 8)
+        keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride + column * 8, count);
+    else
+//%         if fast and v_even then
+        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset[0]));
+//%         elseif fast then
+        keys.v_next[i] = fmha_load8(fmha_at(v_tile, keys.v_offset[i]));
 //%         else
-#pragma unroll
-        for (u32 j = 0; j < 8; ++j) {
-            const u32 key = row * 8 + j, present = key < rows ? key : rows - 1;
-//%             if fast then
-            const element *from;
-            if (part)
-                from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(v_width * 2));
-            else
-//%                 if v_even then
-                from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset[0]);
-//%                 else
-                from = fmha_at(v_tile + (i64)j * keys.v_stride, keys.v_offset[i]);
-//%                 end
-            __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(v_width * 2)), $(v_width * 2));
+        keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
+//%         end
+//%     else
+//%         if fast then
+    if (!part)
+//%             if v_even then
+        FMHA_OPAQUE(keys.v_offset[0]);
 //%             else
-            const element *from = v_tile + (i64)(part ? present : key) * keys.v_stride + column * $(v_width);
-#pragma unroll
-            for (u32 c = 0; c < $(v_pairs); ++c) {
-                typedef element element2 __attribute__((ext_vector_type(2)));
-                const element2 pair = {from[2 * c], from[2 * c + 1]};
-                keys.v_next[i][j][c] = __builtin_bit_cast(u32, pair);
-            }
+        FMHA_OPAQUE(keys.v_offset[i]);
 //%             end
+//%         end
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) {
+        const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
+//%         if fast then
+        const element *from;
+        if (part)
+            from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(v_width * 2));
+        else
+//%             if v_even then
+            from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset[0]);
+//%             else
+            from = fmha_at(v_tile + (i64)j * keys.v_stride, keys.v_offset[i]);
+//%             end
+        __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(v_width * 2)), $(v_width * 2));
+//%         else
+        const element *from = v_tile + (i64)present * keys.v_stride + column * $(v_width);
+#pragma unroll
+        for (u32 c = 0; c < $(v_pairs); ++c) {
+            typedef element element2 __attribute__((ext_vector_type(2)));
+            const element2 pair = {from[2 * c], from[2 * c + 1]};
+            keys.v_next[i][j][c] = __builtin_bit_cast(u32, pair);
         }
 //%         end
     }
 //%     end
 }
 
-/* Puts what fmha_prefetch loaded into LDS. Between barriers. */
+/* Puts what fmha_prefetch_v loaded into LDS$(v_how). Between barriers. */
+FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
+{
+//%     share_guard(v_units)
+    const u32 row = fmha_v_row(keys.thread, i), column = fmha_v_column(keys.thread, i);
+//%     if v_transposed then
+    *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
+//%     else
+#pragma unroll
+    for (u32 c = 0; c < $(v_pairs); ++c) {
+        u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j) {
+            const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
+            even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
+            odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
+        }
+        const u32 dimension = column * $(v_width) + 2 * c;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + row * 8) = even;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * $(tiles.v_row) + row * 8) = odd;
+    }
+//%     end
+}
+
+//% end
+//% if tiles.lds and tiles.ahead then
+/* The thread's share of a tile that has at least one key, on its way to registers. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
+{
+//%     if k_lds then
+#pragma unroll
+    for (u32 i = 0; i < $(k_count); ++i)
+        fmha_prefetch_k(keys, tile, part, i);
+//%     end
+//%     if v_lds then
+#pragma unroll
+    for (u32 i = 0; i < $(v_count); ++i)
+        fmha_prefetch_v(keys, tile, part, i);
+//%     end
+}
+
 FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
 {
 //%     if k_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(k_count); ++i) {
-//%         if k_chunks % threads ~= 0 then
-        if (keys.thread + i * $(threads) >= $(k_chunks))
-            break;
-//%         end
-        const u32 row = fmha_lds_row(fmha_k_row(keys.thread, i));
-        *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(keys.thread, i) * 8) = keys.k_next[i];
-    }
+    for (u32 i = 0; i < $(k_count); ++i)
+        fmha_store_k(keys, i);
 //%     end
 //%     if v_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i) {
-//%         if v_units % threads ~= 0 then
-        if (keys.thread + i * $(threads) >= $(v_units))
-            break;
-//%         end
-        const u32 row = fmha_v_row(keys.thread, i), column = fmha_v_column(keys.thread, i);
-//%         if v_transposed then
-        *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
-//%         else
+    for (u32 i = 0; i < $(v_count); ++i)
+        fmha_store_v(keys, i);
+//%     end
+}
+
+//% elseif tiles.lds then
+/* The thread's share of a tile that has at least one key, copied to LDS piece by piece. part: it may lack some keys. */
+FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
+{
+//%     for _, kind in ipairs { "k", "v" } do
+//%         local count = kind == "k" and (k_lds and k_count or 0) or (v_lds and v_count or 0)
+//%         local load_share, store_share = "fmha_prefetch_" .. kind, "fmha_store_" .. kind
+//%         if count > 0 then
 #pragma unroll
-        for (u32 c = 0; c < $(v_pairs); ++c) {
-            u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
-#pragma unroll
-            for (u32 j = 0; j < 4; ++j) {
-                const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
-                even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
-                odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
-            }
-            const u32 dimension = column * $(v_width) + 2 * c;
-            *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + row * 8) = even;
-            *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * $(tiles.v_row) + row * 8) = odd;
-        }
-//%         end
+    for (u32 i = 0; i < $(count); ++i) {
+        $(load_share)(keys, tile, part, i);
+        $(store_share)(keys, i);
+        if (i % 2 == 1)
+            FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
     }
+//%         end
 //%     end
 }
 
@@ -376,9 +415,13 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
 //% else
     const element *v_tile = keys.v + (i64)tile * $(v_step);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const u32 n = t * 16 + fmha_lane_row(keys.lane), dimension = n < $(DV) ? n : $(DV - 1);
+//%     if DVP > DV then
+    const u32 n = fmha_lane_row(keys.lane), column = t * 16 + n < $(DV) ? n : 0; /* what lies past the end is not stored */
+//%     else
+    const u32 column = fmha_lane_row(keys.lane);
+//%     end
 //%     if v_transposed then
-    const element *from = v_tile + (i64)dimension * keys.v_stride + j * 16;
+    const element *from = v_tile + (i64)(t * 16 + column) * keys.v_stride + j * 16;
     const int count = (int)rows - (int)j * 16;
     if (part && count < 16)
         return fmha_join(fmha_load8_part(from, count), fmha_load8_part(from + 8, count - 8));
@@ -386,10 +429,12 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
 //%     else
     typedef element element16 __attribute__((ext_vector_type(16)));
     element16 all;
+    u32 offset = column * 2;
+    FMHA_OPAQUE(offset);
 #pragma unroll
     for (u32 i = 0; i < 16; ++i) {
         const u32 key = j * 16 + i, present = part && key >= rows ? rows - 1 : key;
-        all[i] = (v_tile + (i64)present * keys.v_stride)[dimension];
+        all[i] = fmha_at(v_tile + (i64)present * keys.v_stride, offset)[t * 16];
     }
     return __builtin_bit_cast(u32x8, all);
 //%     end
