@@ -1,0 +1,141 @@
+#include "interface.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+
+void interface_source_hash(const char *bytes, size_t length, char hash[INTERFACE_HASH_SIZE]) {
+    _Static_assert(SHA256_DIGEST_STRING_LENGTH == INTERFACE_HASH_SIZE, "libmd writes the digits and a NUL");
+    SHA256Data((const uint8_t *)bytes, length, hash);
+}
+
+static bool add_number(cJSON *object, const char *name, double number) {
+    return cJSON_AddNumberToObject(object, name, number) != NULL;
+}
+
+static bool add_string(cJSON *object, const char *name, const char *string) {
+    return cJSON_AddStringToObject(object, name, string) != NULL;
+}
+
+/* An array of the words of `words`, which blanks separate. */
+static bool add_words(cJSON *object, const char *name, const char *words) {
+    cJSON *array = cJSON_AddArrayToObject(object, name);
+    while (array && *words) {
+        char word[160];
+        size_t length = strcspn(words, " ");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        if (length && !cJSON_AddItemToArray(array, cJSON_CreateString(word)))
+            return false;
+        words += length + (words[length] == ' ');
+    }
+    return array != NULL;
+}
+
+static bool add_spec(cJSON *root, const struct spec *spec) {
+    static const enum spec_field_id always[] = {SPEC_DTYPE, SPEC_HEAD_DIM, SPEC_HEAD_DIM_V, SPEC_MASK, SPEC_ALIGN};
+    cJSON *object = cJSON_AddObjectToObject(root, "spec");
+    bool done = object != NULL;
+    for (int id = 0; done && id < SPEC_FIELD_COUNT; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        bool shown = field->knob || spec->value[id] != field->neutral;
+        for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+            shown = shown || (int)always[i] == id;
+        if (id == SPEC_OP || !shown) /* the operation stands above */
+            continue;
+        done = field->words ? add_string(object, field->name, field->words[spec->value[id]])
+                            : add_number(object, field->name, spec->value[id]);
+    }
+    cJSON *set = done && spec->set_count ? cJSON_AddObjectToObject(object, "set") : NULL;
+    done = done && (set || !spec->set_count);
+    for (int i = 0; done && i < spec->set_count; i++)
+        done = add_string(set, spec->set[i].name, spec->set[i].value);
+    return done;
+}
+
+static bool add_constraints(cJSON *root, const struct instance *instance) {
+    cJSON *array = cJSON_AddArrayToObject(root, "constraints");
+    bool done = array != NULL;
+    for (int i = 0; done && i < instance->constraint_count; i++) {
+        const struct constraint *constraint = &instance->constraints[i];
+        char value[24]; /* 64 bits would not survive as a double */
+        snprintf(value, sizeof value, "%" PRId64, constraint->value);
+        cJSON *object = cJSON_CreateObject();
+        done = cJSON_AddItemToArray(array, object) && add_string(object, "field", constraint->field) &&
+               cJSON_AddRawToObject(object, constraint->relation, value);
+    }
+    return done;
+}
+
+static bool add_arguments(cJSON *root, const struct instance *instance) {
+    cJSON *array = cJSON_AddArrayToObject(root, "arguments");
+    bool done = array != NULL;
+    for (int i = 0; done && i < instance->argument_count; i++) {
+        const struct argument *argument = &instance->arguments[i];
+        bool buffer = argument->kind == ARGUMENT_BUFFER;
+        cJSON *object = cJSON_CreateObject();
+        done = cJSON_AddItemToArray(array, object) && add_string(object, "name", argument->name) &&
+               add_string(object, "kind", buffer ? "buffer" : "value") &&
+               add_string(object, buffer ? "dtype" : "type", argument->type);
+        if (done && buffer)
+            done = add_string(object, "access", argument->access) &&
+                   (!argument->optional || cJSON_AddTrueToObject(object, "optional")) &&
+                   add_words(object, "shape", argument->shape) && add_words(object, "strides", argument->strides);
+        done = done && add_number(object, "offset", argument->offset_bytes) &&
+               add_number(object, "size", argument->size_bytes);
+    }
+    return done;
+}
+
+static bool add_launch(cJSON *root, const struct instance *instance) {
+    const double workgroup[3] = {instance->workgroup, 1, 1};
+    const char *grid[3] = {instance->grid[0], instance->grid[1], instance->grid[2]};
+    return cJSON_AddItemToObject(root, "workgroup", cJSON_CreateDoubleArray(workgroup, 3)) &&
+           cJSON_AddItemToObject(root, "grid", cJSON_CreateStringArray(grid, 3)) &&
+           add_number(root, "lds_bytes", instance->lds_bytes) && add_number(root, "lds_dynamic_bytes", 0);
+}
+
+static bool add_build(cJSON *root, const struct resources *resources, const char *compiler, const char *const *flags,
+                      int flag_count) {
+    cJSON *object = resources ? cJSON_AddObjectToObject(root, "resources") : NULL;
+    if (resources &&
+        !(object && add_number(object, "vgpr", resources->vgpr) && add_number(object, "sgpr", resources->sgpr) &&
+          add_number(object, "spills", resources->vgpr_spills + resources->sgpr_spills) &&
+          add_number(object, "scratch_bytes", resources->scratch_bytes) &&
+          add_number(object, "waves_per_simd", resources->waves_per_simd)))
+        return false;
+    return !compiler ||
+           (add_string(root, "compiler", compiler) &&
+            cJSON_AddItemToObject(root, "flags", cJSON_CreateStringArray((const char **)flags, flag_count)));
+}
+
+bool interface_text(const struct instance *instance, const struct resources *resources, const char *compiler,
+                    const char *const *flags, int flag_count, const char *source_hash, struct text *out,
+                    struct error *error) {
+    const struct spec *spec = &instance->spec;
+    cJSON *root = cJSON_CreateObject();
+    bool done = root && add_number(root, "fmha", FMHA_ABI_VERSION) && add_string(root, "symbol", instance->name) &&
+                add_string(root, "arch", spec->arch) &&
+                add_string(root, "operation", spec_fields[SPEC_OP].words[spec->value[SPEC_OP]]) &&
+                add_spec(root, spec) && add_constraints(root, instance) && add_launch(root, instance) &&
+                add_arguments(root, instance) && add_build(root, resources, compiler, flags, flag_count) &&
+                add_string(root, "source_hash", source_hash);
+    char *printed = done ? cJSON_Print(root) : NULL;
+    if (printed)
+        text_printf(out, "%s\n", printed);
+    cJSON_free(printed);
+    cJSON_Delete(root);
+    return (printed && !out->failed) || error_set(error, ERROR_RUN, "%s: out of memory", instance->name);
+}
+
+bool interface_json(const struct instance *instance, const struct resources *resources, const fmha_compiler *compiler,
+                    struct text *out, struct error *error) {
+    char storage[256], hash[INTERFACE_HASH_SIZE];
+    const char *flags[FMHA_COMPILER_FLAGS_MAX];
+    int count = fmha_compiler_flags(compiler, instance->spec.arch, (int)instance->spec.value[SPEC_WAVE], storage, flags);
+    if (count < 0)
+        return error_set(error, ERROR_RUN, "%s: %s", instance->name, fmha_last_error());
+    interface_source_hash(instance->text.bytes, instance->text.length, hash);
+    return interface_text(instance, resources, compiler->version, flags, count, hash, out, error);
+}
