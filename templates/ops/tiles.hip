@@ -39,7 +39,6 @@
 //% local v_even = threads % v_columns == 0
 //% local v_apart = threads // v_columns
 //%
-//% local v_how = v_transposed and "" or ", transposed"
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
@@ -305,7 +304,7 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
 //%     end
 }
 
-/* Puts what fmha_prefetch_v loaded into LDS$(v_how). Between barriers. */
+/* Puts what fmha_prefetch_v loaded into LDS, one row a dimension. Between barriers. */
 FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
 {
 //%     share_guard(v_units)
