@@ -1,0 +1,58 @@
+#include "chips.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Compute units: of the largest product with the chip (Radeon RX 7900 XTX, 7800 XT, 7600, 780M; 890M, 8060S, 860M,
+ * 840M). */
+static const emu_chip chips[] = {
+    {"gfx1100", EMU_RDNA3, 11, 96, 65536}, {"gfx1101", EMU_RDNA3, 11, 60, 65536}, {"gfx1102", EMU_RDNA3, 11, 32, 65536},
+    {"gfx1103", EMU_RDNA3, 11, 12, 65536}, {"gfx1150", EMU_RDNA3, 11, 16, 65536}, {"gfx1151", EMU_RDNA3, 11, 40, 65536},
+    {"gfx1152", EMU_RDNA3, 11, 8, 65536},  {"gfx1153", EMU_RDNA3, 11, 4, 65536},
+};
+enum { CHIP_COUNT = sizeof chips / sizeof chips[0], NAME_MAX_LENGTH = 31 };
+
+const emu_chip *emu_chip_find(const char *name, size_t length) {
+    for (size_t i = 0; i < CHIP_COUNT; i++) {
+        if (strlen(chips[i].arch) == length && strncmp(chips[i].arch, name, length) == 0) {
+            return &chips[i];
+        }
+    }
+    return NULL;
+}
+
+/* Letters to change, add or drop to make one word the other. */
+static unsigned distance(const char *a, const char *b) {
+    unsigned row[NAME_MAX_LENGTH + 1];
+    size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++) {
+        row[j] = (unsigned)j;
+    }
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned corner = row[0];
+        row[0] = (unsigned)i + 1;
+        for (size_t j = 0; j < length; j++) {
+            unsigned change = corner + (a[i] != b[j]);
+            corner = row[j + 1];
+            unsigned gap = (corner < row[j] ? corner : row[j]) + 1;
+            row[j + 1] = change < gap ? change : gap;
+        }
+    }
+    return row[length];
+}
+
+const emu_chip *emu_chip_list(const char *name, char *text, size_t text_bytes) {
+    const emu_chip *nearest = &chips[0];
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < CHIP_COUNT; i++) {
+        if (distance(name, chips[i].arch) < distance(name, nearest->arch)) {
+            nearest = &chips[i];
+        }
+        int added = snprintf(text + used, text_bytes - used, "%s%s", i > 0 ? ", " : "", chips[i].arch);
+        if (added > 0 && (size_t)added < text_bytes - used) {
+            used += (size_t)added;
+        }
+    }
+    return nearest;
+}

@@ -1,0 +1,23 @@
+/* The chips that the emulated device can be. */
+#ifndef EMU_CHIPS_H
+#define EMU_CHIPS_H
+
+#include <stddef.h>
+
+typedef enum emu_family { EMU_RDNA3 } emu_family;
+
+typedef struct emu_chip {
+    const char *arch;
+    emu_family family;
+    unsigned major; /* for __GFX11__ */
+    int compute_units;
+    size_t lds_bytes_workgroup;
+} emu_chip;
+
+/* The chip whose name is the first `length` characters of `name`; NULL if there is none. */
+const emu_chip *emu_chip_find(const char *name, size_t length);
+
+/* Writes "gfx1100, gfx1101, …" into `text` and returns the chip whose name is nearest to `name`. */
+const emu_chip *emu_chip_list(const char *name, char *text, size_t text_bytes);
+
+#endif

@@ -1,0 +1,219 @@
+/* From HIP text to a shared object of the host. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "emu.h"
+#include "emu_texts.h"
+#include "file.h"
+#include "module.h"
+
+enum { LIMIT_SECONDS = 300, PATH_BYTES = 512, OPTION_BYTES = 96 };
+
+/* The private folder: its path, and room for a file's in it. */
+typedef struct folder {
+    char path[PATH_BYTES - 64];
+    char file[PATH_BYTES];
+} folder;
+
+static const char kernel_name[] = "kernel.cpp", object_name[] = "kernel.so";
+
+static const char *in_folder(folder *private_folder, const char *name) {
+    snprintf(private_folder->file, sizeof private_folder->file, "%s/%s", private_folder->path, name);
+    return private_folder->file;
+}
+
+static fmha_status make_folder(folder *private_folder) {
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || parent[0] == '\0') {
+        parent = "/tmp";
+    }
+    int length = snprintf(private_folder->path, sizeof private_folder->path, "%s/fmha_emu_XXXXXX", parent);
+    if (length < 0 || (size_t)length >= sizeof private_folder->path) {
+        return emu_fail(FMHA_ERROR_IO,
+                        "TMPDIR: expected a path of at most %zu bytes, got \"%s\": set TMPDIR to a shorter "
+                        "one",
+                        sizeof private_folder->path - sizeof "/fmha_emu_XXXXXX", parent);
+    }
+    if (mkdtemp(private_folder->path) == NULL) {
+        return emu_fail(FMHA_ERROR_IO,
+                        "emulated device: cannot make a folder in %s (%s): set TMPDIR to a folder that can "
+                        "be written",
+                        parent, strerror(errno));
+    }
+    return FMHA_OK;
+}
+
+static void remove_folder(folder *private_folder) {
+    for (const emu_text *text = emu_texts; text->name != NULL; text++) {
+        unlink(in_folder(private_folder, text->name));
+    }
+    unlink(in_folder(private_folder, kernel_name));
+    unlink(in_folder(private_folder, object_name));
+    rmdir(private_folder->path);
+}
+
+/* The text as it is, under its own name and line numbers, between what it needs before and after. */
+static fmha_status write_kernel(folder *private_folder, const fmha_source *source) {
+    char name[PATH_BYTES];
+    if (source->path != NULL) {
+        snprintf(name, sizeof name, "%s", source->path);
+    } else {
+        snprintf(name, sizeof name, "%s.hip", source->symbol);
+    }
+    for (char *at = name; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\' || (unsigned char)*at < ' ') {
+            *at = '_';
+        }
+    }
+    const char *path = in_folder(private_folder, kernel_name);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        return emu_fail(FMHA_ERROR_IO, "%s: cannot be written (%s)", path, strerror(errno));
+    }
+    fprintf(file, "#include \"emu_kernel.h\"\n#line 1 \"%s\"\n%s\n#line 1 \"emu_entry.h\"\n#include \"emu_entry.h\"\n",
+            name, source->text);
+    int failed = ferror(file);
+    if (fclose(file) != 0 || failed) {
+        return emu_fail(FMHA_ERROR_IO, "%s: cannot be written (%s): free space in the folder", path, strerror(errno));
+    }
+    return FMHA_OK;
+}
+
+static fmha_status write_texts(folder *private_folder) {
+    for (const emu_text *text = emu_texts; text->name != NULL; text++) {
+        fmha_status status = fmha_file_write(in_folder(private_folder, text->name), text->text, strlen(text->text));
+        if (status != FMHA_OK) {
+            return emu_fail(status, "%s", fmha_last_error());
+        }
+    }
+    return FMHA_OK;
+}
+
+static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source) {
+    fmha_compiler compiler;
+    fmha_status status = fmha_compiler_find_host(&compiler);
+    if (status != FMHA_OK) {
+        return emu_fail(status, "%s", fmha_last_error());
+    }
+    char wave[OPTION_BYTES], arch[OPTION_BYTES], symbol[512], chip_macro[OPTION_BYTES], family_macro[OPTION_BYTES];
+    char kernel[PATH_BYTES], object[PATH_BYTES];
+    snprintf(wave, sizeof wave, "-DFMHA_EMU_WAVE=%d", source->wave);
+    snprintf(arch, sizeof arch, "-DFMHA_EMU_ARCH=%s", chip->arch);
+    snprintf(symbol, sizeof symbol, "-DFMHA_EMU_SYMBOL=%s", source->symbol);
+    snprintf(chip_macro, sizeof chip_macro, "-D__%s__=1", chip->arch);
+    snprintf(family_macro, sizeof family_macro, "-D__GFX%u__=1", chip->major);
+    snprintf(kernel, sizeof kernel, "%s", in_folder(private_folder, kernel_name));
+    snprintf(object, sizeof object, "%s", in_folder(private_folder, object_name));
+    const char *const command[] = {
+        compiler.path,
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-O2",
+        "-fPIC",
+        "-shared",
+        "-ffp-contract=off",
+        "-w",
+    /* The object runs on the machine that makes it. None of this changes a result: contraction is off, and half
+     * precision is rounded after every operation whether or not the processor has it. */
+#if defined(__x86_64__)
+        "-march=native",
+        "-Xclang",
+        "-ffloat16-excess-precision=none",
+#elif defined(__aarch64__)
+        "-mcpu=native",
+#endif
+        "-fno-exceptions",
+        "-fno-rtti",
+        "-nostdlib++",
+        "-fvisibility=hidden",
+        "-fno-threadsafe-statics",
+        wave,
+        arch,
+        symbol,
+        chip_macro,
+        family_macro,
+        kernel,
+        "-o",
+        object,
+        "-lm",
+        NULL
+    };
+    char *output = NULL;
+    int exit_code = 0;
+    status = fmha_process_run(command, LIMIT_SECONDS, &output, &exit_code);
+    if (status != FMHA_OK) {
+        status = emu_fail(status, "%s", fmha_last_error());
+    } else if (exit_code != 0) {
+        status = emu_fail(FMHA_ERROR_COMPILE, "%s does not compile for the emulated device with %s:\n%s",
+                          source->symbol, compiler.path, output != NULL ? output : "");
+    }
+    free(output);
+    return status;
+}
+
+static bool is_identifier(const char *word) {
+    if (word == NULL || !(isalpha((unsigned char)word[0]) || word[0] == '_') || strlen(word) > 400) {
+        return false;
+    }
+    for (const char *at = word; *at != '\0'; at++) {
+        if (!isalnum((unsigned char)*at) && *at != '_') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static fmha_status check(const fmha_source *source) {
+    if (source->text == NULL) {
+        return emu_fail(FMHA_ERROR_ARGUMENT, "source: expected a text, got NULL: give the kernel's HIP text");
+    }
+    if (!is_identifier(source->symbol)) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "source: expected a kernel's name as symbol, got \"%s\": give the name of the "
+                        "__global__ function",
+                        source->symbol != NULL ? source->symbol : "(null)");
+    }
+    if (source->wave != 32 && source->wave != 64) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "source: expected wave 32 or 64, got %d: give the wave size that %s was made "
+                        "for",
+                        source->wave, source->symbol);
+    }
+    return FMHA_OK;
+}
+
+fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, void **image, size_t *image_bytes) {
+    *image = NULL;
+    *image_bytes = 0;
+    fmha_status status = check(source);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    folder private_folder;
+    status = make_folder(&private_folder);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = write_texts(&private_folder);
+    if (status == FMHA_OK) {
+        status = write_kernel(&private_folder, source);
+    }
+    if (status == FMHA_OK) {
+        status = run_compiler(&private_folder, chip, source);
+    }
+    if (status == FMHA_OK) {
+        status = fmha_file_read(in_folder(&private_folder, object_name), image, image_bytes);
+        if (status != FMHA_OK) {
+            status = emu_fail(status, "%s", fmha_last_error());
+        }
+    }
+    remove_folder(&private_folder);
+    return status;
+}

@@ -1,0 +1,97 @@
+/* What the engine and a compiled kernel agree on. Read as C by the engine and as C++ by the kernel's translation unit,
+ * into which it is included before the kernel's text; it therefore includes nothing. */
+#ifndef FMHA_EMU_ABI_H
+#define FMHA_EMU_ABI_H
+
+#define FMHA_EMU_ABI_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The operations at which the lanes of a wave meet. */
+enum fmha_emu_operation {
+    FMHA_EMU_S_BARRIER,
+    FMHA_EMU_WAVE_BARRIER,
+    FMHA_EMU_READFIRSTLANE,
+    FMHA_EMU_READLANE,
+    FMHA_EMU_WRITELANE,
+    FMHA_EMU_BALLOT,
+    FMHA_EMU_DS_SWIZZLE,
+    FMHA_EMU_DS_PERMUTE,
+    FMHA_EMU_DS_BPERMUTE,
+    FMHA_EMU_DPP16,
+    FMHA_EMU_DPP8,
+    FMHA_EMU_PERMLANE16,
+    FMHA_EMU_PERMLANEX16,
+    FMHA_EMU_PERMLANE64,
+    FMHA_EMU_WMMA_GFX11_F16,
+    FMHA_EMU_WMMA_GFX11_BF16,
+    FMHA_EMU_OPERATION_COUNT
+};
+
+/* A place in the kernel's text where an operation stands. One object per place; its address is the place's identity. */
+struct fmha_emu_site {
+    const char *file;
+    const char *name; /* the builtin as written */
+    int line;
+    int operation;         /* enum fmha_emu_operation */
+    unsigned immediate[4]; /* operands that the instruction encodes: DPP control and masks, swizzle pattern, flags */
+};
+
+#define FMHA_EMU_WAVE_MAX 64
+
+/* Rows of fmha_emu_block.word. */
+enum {
+    FMHA_EMU_SOURCE,
+    FMHA_EMU_OLD,
+    FMHA_EMU_SELECT_LOW, /* also the lane or the byte address that a lane asks for */
+    FMHA_EMU_SELECT_HIGH,
+    FMHA_EMU_RESULT,
+    FMHA_EMU_RESULT_HIGH,
+    FMHA_EMU_WORD_ROWS
+};
+
+/* Operands and results of the operation at which a wave meets, one slot per lane. A lane writes and reads its own slot
+ * alone, so that results need not be consumed before another lane brings its next operands. */
+struct fmha_emu_block {
+    unsigned short a[FMHA_EMU_WAVE_MAX][16];
+    unsigned short b[FMHA_EMU_WAVE_MAX][16];
+    float c[FMHA_EMU_WAVE_MAX][8]; /* becomes D */
+    unsigned word[FMHA_EMU_WORD_ROWS][FMHA_EMU_WAVE_MAX];
+} __attribute__((aligned(64)));
+
+/* The part of a lane that its kernel sees. */
+struct fmha_emu_lane {
+    struct fmha_emu_block *block;
+    unsigned index; /* within the wave */
+    unsigned workitem[3];
+    unsigned workgroup[3];
+    unsigned workgroup_size[3];
+    unsigned grid[3]; /* workgroups */
+};
+
+/* What a kernel calls. */
+struct fmha_emu_engine {
+    struct fmha_emu_lane *(*lane)(void);
+    void (*meet)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
+    void *(*lds)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site, unsigned long bytes);
+    void *(*lds_dynamic)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
+};
+
+/* What a compiled kernel exports under the name "fmha_emu_image". */
+struct fmha_emu_image {
+    int version; /* FMHA_EMU_ABI_VERSION */
+    int wave;
+    const char *arch;
+    const char *symbol;
+    void (*run)(const void *arguments); /* one lane */
+    unsigned long argument_bytes;
+    struct fmha_emu_engine *engine; /* filled in when the image is loaded */
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,434 @@
+#include "engine.h"
+
+#include <errno.h>
+#include <fenv.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "emu.h"
+#include "fcontext.h"
+#include "ops.h"
+
+/* A lane's stack with the guard page below it. Stacks that began at the same offset in their pages would share the same
+ * few cache sets, so each begins a little lower than the one before. */
+enum {
+    STACK_BYTES = 256 * 1024,
+    GUARD_BYTES = 64 * 1024,
+    STRIDE_BYTES = STACK_BYTES + GUARD_BYTES,
+    COLOUR_BYTES = 1088,
+    COLOURS = 64,
+    LDS_AREA_BYTES = 256 * 1024, /* more than any chip has; as much of inaccessible memory before and behind */
+    LDS_MAP_BYTES = 3 * LDS_AREA_BYTES,
+    LDS_ALIGNMENT = 16
+};
+
+#define SIGNAL_STACK_BYTES (64 * 1024)
+
+_Thread_local emu_lane *emu_current;
+
+/* ---- Lanes ----------------------------------------------------------------------------------------------------------
+ */
+
+void emu_switch(emu_lane *from, emu_lane *to) {
+    *from->current = to;
+    emu_transfer back = jump_fcontext(to->context, from);
+    ((emu_lane *)back.data)->context = back.context;
+}
+
+static uint64_t next_random(emu_worker *worker) {
+    uint64_t x = worker->random += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static void draw_order(emu_worker *worker) {
+    worker->turn = 0;
+    if (worker->launch->seed == 0) {
+        return;
+    }
+    for (unsigned i = worker->wave_count - 1; i > 0; i--) {
+        unsigned j = (unsigned)(next_random(worker) % (i + 1));
+        unsigned wave = worker->order[i];
+        worker->order[i] = worker->order[j];
+        worker->order[j] = wave;
+    }
+}
+
+/* The lane to run when the wave whose turn it was can go no further. */
+static emu_lane *next_wave(emu_worker *worker) {
+    for (;;) {
+        for (; worker->turn < worker->wave_count; worker->turn++) {
+            emu_wave *wave = &worker->waves[worker->order[worker->turn]];
+            if (wave->state == EMU_WAVE_READY) {
+                return wave->resume;
+            }
+        }
+        if (worker->live_waves == 0) {
+            return &worker->host;
+        }
+        for (unsigned i = 0; i < worker->wave_count; i++) { /* all that live wait at a barrier: it opens */
+            if (worker->waves[i].state == EMU_WAVE_WAITING) {
+                worker->waves[i].state = EMU_WAVE_READY;
+            }
+        }
+        draw_order(worker);
+    }
+}
+
+emu_lane *emu_wave_waits(emu_wave *wave, emu_lane *resume) {
+    wave->state = EMU_WAVE_WAITING;
+    wave->resume = resume;
+    return next_wave(wave->worker);
+}
+
+void emu_abandon(emu_worker *worker) {
+    emu_lane *self = emu_current;
+    emu_switch(self, &worker->host);
+}
+
+void emu_crashed(emu_worker *worker, int signal, const void *address) {
+    worker->fault_signal = signal;
+    worker->fault_address = address;
+    worker->fault_lane = emu_current;
+    emu_abandon(worker);
+}
+
+/* ---- Findings -------------------------------------------------------------------------------------------------------
+ */
+
+static const char *file_name(const struct fmha_emu_site *site) {
+    return site != NULL ? site->file : "kernel";
+}
+
+void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site *site, const char *format, ...) {
+    char text[EMU_FINDING_TEXT_BYTES];
+    int line = site != NULL ? site->line : 0;
+    int used = snprintf(text, sizeof text, "%s:%d: ", file_name(site), line);
+    va_list arguments;
+    va_start(arguments, format);
+    if (used > 0 && (size_t)used < sizeof text) {
+        vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
+    }
+    va_end(arguments);
+    emu_findings_add(worker->launch->findings, kind, worker->group, file_name(site), line, text);
+}
+
+/* "workgroup (1,0,2), wave 3" */
+static const char *where(const emu_wave *wave, char text[96]) {
+    const unsigned *at = wave->worker->group_at;
+    snprintf(text, 96, "workgroup (%u,%u,%u), wave %u", at[0], at[1], at[2], wave->number);
+    return text;
+}
+
+static const char divergence_cure[] =
+    "all lanes of a wave must reach the same one: move it out of the branch or loop, or "
+    "make the condition the same for the whole wave";
+
+static void report_divergence(const emu_lane *lane, const struct fmha_emu_site *site) {
+    emu_wave *wave = lane->wave;
+    char place[96];
+    emu_report(wave->worker, "divergent-collective", site,
+               "lane %u reaches %s while lane %u waits for it in %s at %s:%d (%s): %s", lane->seen.index, site->name,
+               wave->first->seen.index, wave->site->name, wave->site->file, wave->site->line, where(wave, place),
+               divergence_cure);
+    emu_abandon(wave->worker);
+}
+
+static void report_ended(emu_wave *wave) {
+    char place[96];
+    emu_report(
+        wave->worker, "divergent-collective", wave->site,
+        "%s lacks lane %d, which has returned, while lane %u waits in it (%s): lanes without work must stay to the "
+        "end; guard their loads and stores instead",
+        wave->site->name, __builtin_ctzll(wave->ended), wave->first->seen.index, where(wave, place));
+    emu_abandon(wave->worker);
+}
+
+static void report_partial(emu_wave *wave) {
+    char place[96];
+    emu_report(wave->worker, "divergent-collective", wave->site,
+               "%s needs all %u lanes of the wave, got %d (%s): launch a multiple of %u work items", wave->site->name,
+               wave->worker->launch->wave, __builtin_popcountll(wave->present), where(wave, place),
+               wave->worker->launch->wave);
+    emu_abandon(wave->worker);
+}
+
+/* ---- Meeting --------------------------------------------------------------------------------------------------------
+ */
+
+/* A wave with lanes missing is about to execute. */
+static void check_missing(emu_wave *wave, emu_need need) {
+    if (need != EMU_NEED_LIVE && wave->ended != 0) {
+        report_ended(wave);
+    }
+    if (need == EMU_NEED_WHOLE) {
+        report_partial(wave);
+    }
+}
+
+static void meet(struct fmha_emu_lane *seen, const struct fmha_emu_site *site) {
+    emu_lane *lane = (emu_lane *)seen;
+    emu_wave *wave = lane->wave;
+    if (wave->arrived == 0) {
+        wave->site = site;
+        wave->first = lane;
+    } else if (wave->site != site) {
+        report_divergence(lane, site);
+    }
+    if (++wave->arrived < wave->live) {
+        emu_switch(lane, lane->next);
+        return;
+    }
+    wave->arrived = 0;
+    const emu_operation *operation = &emu_operations[site->operation];
+    if (wave->live != wave->worker->launch->wave) {
+        check_missing(wave, operation->need);
+    }
+    operation->execute(wave, site);
+}
+
+/* A lane returns from its kernel; the lane that runs next. */
+static emu_lane *end_lane(emu_lane *lane) {
+    emu_wave *wave = lane->wave;
+    emu_worker *worker = wave->worker;
+    lane->next->previous = lane->previous;
+    lane->previous->next = lane->next;
+    wave->ended |= (uint64_t)1 << lane->seen.index;
+    wave->live--;
+    if (wave->live == 0) {
+        wave->state = EMU_WAVE_ENDED;
+        worker->live_waves--;
+        return next_wave(worker);
+    }
+    if (wave->arrived > 0 && emu_operations[wave->site->operation].need != EMU_NEED_LIVE) {
+        report_ended(wave);
+    }
+    if (wave->arrived < wave->live) {
+        return lane->next;
+    }
+    wave->arrived = 0; /* all that live wait at a barrier */
+    return wave->site->operation == FMHA_EMU_S_BARRIER ? emu_wave_waits(wave, lane->next) : lane->next;
+}
+
+static void lane_main(emu_transfer from) {
+    ((emu_lane *)from.data)->context = from.context;
+    emu_lane *lane = emu_current;
+    const emu_launch *launch = lane->wave->worker->launch;
+    launch->run(launch->arguments);
+    emu_switch(lane, end_lane(lane));
+}
+
+static struct fmha_emu_lane *this_lane(void) {
+    return &emu_current->seen;
+}
+
+/* ---- LDS ------------------------------------------------------------------------------------------------------------
+ */
+
+static void *lds(struct fmha_emu_lane *seen, const struct fmha_emu_site *site, unsigned long bytes) {
+    emu_wave *wave = ((emu_lane *)seen)->wave;
+    emu_worker *worker = wave->worker;
+    for (unsigned i = 0; i < worker->segment_count; i++) {
+        if (worker->segments[i].site == site && worker->segments[i].bytes == bytes) {
+            return worker->lds + worker->segments[i].offset;
+        }
+    }
+    size_t limit = worker->launch->chip->lds_bytes_workgroup;
+    size_t offset = (worker->lds_used + LDS_ALIGNMENT - 1) / LDS_ALIGNMENT * LDS_ALIGNMENT;
+    char place[96];
+    if (bytes > limit || offset + bytes > limit) {
+        emu_report(worker, "lds-overflow", site,
+                   "%lu bytes of LDS on top of %zu, expected at most %zu on %s (%s): use smaller tiles", bytes, offset,
+                   limit, worker->launch->chip->arch, where(wave, place));
+        emu_abandon(worker);
+    }
+    if (worker->segment_count == EMU_LDS_SEGMENTS_MAX) {
+        emu_report(worker, "lds-overflow", site, "more than %d LDS blocks (%s): declare LDS once, outside loops",
+                   (int)EMU_LDS_SEGMENTS_MAX, where(wave, place));
+        emu_abandon(worker);
+    }
+    worker->segments[worker->segment_count++] = (emu_lds_segment){.site = site, .offset = offset, .bytes = bytes};
+    worker->lds_used = offset + bytes;
+    memset(worker->lds + offset, 0xff, bytes); /* NaN in every float format: what a workgroup finds is not defined */
+    return worker->lds + offset;
+}
+
+static void *lds_dynamic(struct fmha_emu_lane *seen, const struct fmha_emu_site *site) {
+    return lds(seen, site, ((emu_lane *)seen)->wave->worker->launch->lds_dynamic_bytes);
+}
+
+const struct fmha_emu_engine emu_engine = {.lane = this_lane, .meet = meet, .lds = lds, .lds_dynamic = lds_dynamic};
+
+/* ---- Workgroups -----------------------------------------------------------------------------------------------------
+ */
+
+static void *stack_top(const emu_worker *worker, unsigned lane) {
+    return worker->stacks + (size_t)(lane + 1) * STRIDE_BYTES - (size_t)(lane % COLOURS) * COLOUR_BYTES;
+}
+
+bool emu_in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address) {
+    const unsigned char *guard = worker->stacks + (size_t)(lane - worker->lanes) * STRIDE_BYTES;
+    const unsigned char *at = address;
+    return at >= guard && at < guard + GUARD_BYTES;
+}
+
+static void set_lane(emu_worker *worker, unsigned number) {
+    const emu_launch *launch = worker->launch;
+    emu_wave *wave = &worker->waves[number / launch->wave];
+    emu_lane *lane = &worker->lanes[number];
+    struct fmha_emu_lane *seen = &lane->seen;
+    seen->block = wave->block;
+    seen->index = number % launch->wave;
+    seen->workitem[0] = number % launch->workgroup[0];
+    seen->workitem[1] = number / launch->workgroup[0] % launch->workgroup[1];
+    seen->workitem[2] = number / launch->workgroup[0] / launch->workgroup[1];
+    for (int i = 0; i < 3; i++) {
+        seen->workgroup[i] = worker->group_at[i];
+        seen->workgroup_size[i] = launch->workgroup[i];
+        seen->grid[i] = launch->grid[i];
+    }
+    lane->wave = wave;
+    lane->current = worker->host.current;
+    lane->context = make_fcontext(stack_top(worker, number), STACK_BYTES - COLOURS * COLOUR_BYTES, lane_main);
+}
+
+static void set_wave(emu_worker *worker, unsigned number, unsigned lanes) {
+    emu_lane *first = &worker->lanes[number * worker->launch->wave];
+    worker->waves[number] = (emu_wave){
+        .worker = worker,
+        .block = &worker->blocks[number],
+        .resume = first,
+        .present = lanes == 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1,
+        .live = lanes,
+        .number = number,
+        .state = EMU_WAVE_READY,
+    };
+    for (unsigned i = 0; i < lanes; i++) {
+        first[i].next = &first[i + 1 < lanes ? i + 1 : 0];
+        first[i].previous = &first[i > 0 ? i - 1 : lanes - 1];
+    }
+    worker->order[number] = number;
+}
+
+static void report_fault(emu_worker *worker) {
+    emu_lane *lane = worker->fault_lane;
+    emu_wave *wave = lane->wave;
+    char place[96], address[256];
+    emu_memory_describe(worker->launch->memory, worker->fault_address, address, sizeof address);
+    const char *last = wave->site != NULL ? "after" : "before the first";
+    if (worker->fault_signal == SIGXCPU) {
+        emu_report(
+            worker, "no-end", wave->site,
+            "no end after %u s of computing, %s meeting point (%s, lane %u): look for a loop that does not advance, "
+            "or raise FMHA_EMU_SECONDS",
+            worker->launch->seconds, last, where(wave, place), lane->seen.index);
+    } else if (worker->fault_signal == SIGFPE || worker->fault_signal == SIGILL) {
+        emu_report(worker, "crash", wave->site, "%s %s meeting point (%s, lane %u): look for %s",
+                   worker->fault_signal == SIGFPE ? "integer division by zero or overflow" : "illegal instruction",
+                   last, where(wave, place), lane->seen.index,
+                   worker->fault_signal == SIGFPE ? "a divisor of 0" : "code that the compiler took to be unreachable");
+    } else if (emu_in_stack_guard(worker, lane, worker->fault_address)) {
+        emu_report(worker, "crash", wave->site,
+                   "private arrays of more than %d KiB, %s meeting point (%s, lane %u): keep less in a lane",
+                   STACK_BYTES / 1024, last, where(wave, place), lane->seen.index);
+    } else {
+        emu_report(worker, "crash", wave->site,
+                   "access to address %p, %s, %s meeting point (%s, lane %u): check pointers, strides and bounds",
+                   worker->fault_address, address, last, where(wave, place), lane->seen.index);
+    }
+}
+
+static void run_group(emu_worker *worker, unsigned long long group) {
+    const emu_launch *launch = worker->launch;
+    unsigned lanes = launch->workgroup[0] * launch->workgroup[1] * launch->workgroup[2];
+    worker->group = group;
+    worker->group_at[0] = (unsigned)(group % launch->grid[0]);
+    worker->group_at[1] = (unsigned)(group / launch->grid[0] % launch->grid[1]);
+    worker->group_at[2] = (unsigned)(group / launch->grid[0] / launch->grid[1]);
+    worker->random = launch->seed * 0xd1342543de82ef95u + group;
+    worker->wave_count = worker->live_waves = (lanes + launch->wave - 1) / launch->wave;
+    worker->segment_count = 0;
+    worker->lds_used = 0;
+    for (unsigned i = 0; i < worker->wave_count; i++) {
+        unsigned left = lanes - i * launch->wave;
+        set_wave(worker, i, left < launch->wave ? left : launch->wave);
+    }
+    for (unsigned i = 0; i < lanes; i++) {
+        set_lane(worker, i);
+    }
+    worker->fault_signal = 0;
+    draw_order(worker);
+    emu_switch(&worker->host, next_wave(worker));
+    if (worker->fault_signal != 0) {
+        report_fault(worker);
+    }
+}
+
+void emu_worker_run(emu_worker *worker, emu_launch *launch) {
+    stack_t ours = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK_BYTES}, before;
+    sigaltstack(&ours, &before);
+    fesetenv(FE_DFL_ENV); /* the caller's rounding and flush-to-zero modes are not the chip's */
+    worker->launch = launch;
+    worker->lds =
+        worker->lds_map + 2 * (size_t)LDS_AREA_BYTES - launch->chip->lds_bytes_workgroup; /* ends at the guard */
+    worker->host = (emu_lane){.current = &emu_current};
+    emu_current = &worker->host;
+    for (;;) {
+        unsigned long long group = atomic_fetch_add(&launch->next_group, 1);
+        if (group >= launch->groups) {
+            break;
+        }
+        atomic_fetch_add(&worker->started, 1);
+        run_group(worker, group);
+    }
+    emu_current = NULL;
+    sigaltstack(&before, NULL);
+    atomic_store(&worker->finished, true);
+}
+
+static unsigned char *map(size_t bytes) {
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return block == MAP_FAILED ? NULL : block;
+}
+
+fmha_status emu_worker_init(emu_worker *worker) {
+    memset(worker, 0, sizeof *worker);
+    worker->lanes = calloc(EMU_LANES_MAX, sizeof *worker->lanes);
+    worker->blocks = aligned_alloc(64, EMU_WAVES_MAX * sizeof *worker->blocks);
+    worker->stacks = map((size_t)EMU_LANES_MAX * STRIDE_BYTES);
+    worker->lds_map = map(LDS_MAP_BYTES);
+    worker->signal_stack = malloc(SIGNAL_STACK_BYTES);
+    bool made = worker->lanes != NULL && worker->blocks != NULL && worker->stacks != NULL && worker->lds_map != NULL &&
+                worker->signal_stack != NULL;
+    for (size_t i = 0; made && i < EMU_LANES_MAX; i++) {
+        made = mprotect(worker->stacks + i * STRIDE_BYTES, GUARD_BYTES, PROT_NONE) == 0;
+    }
+    made = made && mprotect(worker->lds_map, LDS_AREA_BYTES, PROT_NONE) == 0 &&
+           mprotect(worker->lds_map + 2 * (size_t)LDS_AREA_BYTES, LDS_AREA_BYTES, PROT_NONE) == 0;
+    if (!made) {
+        int problem = errno;
+        emu_worker_free(worker);
+        return emu_fail(FMHA_ERROR_MEMORY,
+                        "emulated device: no memory for the stacks of %d lanes (%s): set FMHA_EMU_THREADS=1, or raise "
+                        "ulimit -v or vm.max_map_count",
+                        (int)EMU_LANES_MAX, strerror(problem));
+    }
+    return FMHA_OK;
+}
+
+void emu_worker_free(emu_worker *worker) {
+    free(worker->lanes);
+    free(worker->blocks);
+    free(worker->signal_stack);
+    if (worker->stacks != NULL) {
+        munmap(worker->stacks, (size_t)EMU_LANES_MAX * STRIDE_BYTES);
+    }
+    if (worker->lds_map != NULL) {
+        munmap(worker->lds_map, LDS_MAP_BYTES);
+    }
+    memset(worker, 0, sizeof *worker);
+}

@@ -1,0 +1,130 @@
+/* Runs one workgroup at a time on one thread. Every work item is a fiber (a "lane") that runs until it meets the others
+ * of its wave: at a cross-lane instruction, a matrix instruction or a barrier. The lanes of a wave stand in a ring; a
+ * lane that arrives jumps straight to the next one, and the last to arrive executes the operation for all and goes on.
+ */
+#ifndef EMU_ENGINE_H
+#define EMU_ENGINE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chips.h"
+#include "emu_abi.h"
+#include "findings.h"
+#include "memory.h"
+
+enum {
+    EMU_LANES_MAX = 1024, /* work items of a workgroup */
+    EMU_WAVES_MAX = 32,
+    EMU_LDS_SEGMENTS_MAX = 32
+};
+
+typedef struct emu_lane emu_lane;
+typedef struct emu_wave emu_wave;
+typedef struct emu_worker emu_worker;
+
+/* One kernel launch; constant while it runs, but for the two last members. */
+typedef struct emu_launch {
+    void (*run)(const void *arguments);
+    const void *arguments;
+    const emu_chip *chip;
+    const emu_memory *memory;
+    uintptr_t text_begin, text_end; /* the kernel's machine code */
+    unsigned wave;                  /* lanes of a wave */
+    unsigned grid[3], workgroup[3];
+    unsigned long long groups;
+    size_t lds_dynamic_bytes;
+    uint64_t seed;
+    unsigned seconds;
+    emu_findings *findings;
+    atomic_ullong next_group;
+} emu_launch;
+
+struct emu_lane {
+    struct fmha_emu_lane seen; /* first: kernels hold pointers to it */
+    void *context;             /* where it stands while it does not run */
+    emu_wave *wave;            /* NULL: the thread itself, outside any kernel */
+    emu_lane *next, *previous; /* ring of the wave's lanes that have not returned */
+    emu_lane **current;        /* its thread's emu_current, found without a look-up */
+};
+
+typedef enum emu_wave_state {
+    EMU_WAVE_READY,
+    EMU_WAVE_WAITING, /* at s_barrier */
+    EMU_WAVE_ENDED
+} emu_wave_state;
+
+struct emu_wave {
+    emu_worker *worker;
+    struct fmha_emu_block *block;
+    const struct fmha_emu_site *site; /* where lanes wait, if arrived > 0; else where they met last, NULL at first */
+    emu_lane *first;                  /* the first that waits there */
+    emu_lane *resume;                 /* the lane with which the wave goes on */
+    uint64_t present, ended;          /* lanes that exist; those of them that have returned */
+    unsigned arrived, live;
+    unsigned number;
+    emu_wave_state state;
+};
+
+typedef struct emu_lds_segment {
+    const struct fmha_emu_site *site;
+    size_t offset, bytes;
+} emu_lds_segment;
+
+/* A thread's place to run workgroups in; its memory is kept from launch to launch. */
+struct emu_worker {
+    emu_launch *launch;
+    emu_lane host;
+    emu_lane *lanes;
+    struct fmha_emu_block *blocks;
+    unsigned char *stacks, *lds, *lds_map, *signal_stack;
+    size_t lds_used;
+    emu_lds_segment segments[EMU_LDS_SEGMENTS_MAX];
+    unsigned segment_count;
+    emu_wave waves[EMU_WAVES_MAX];
+    unsigned wave_count, live_waves;
+    unsigned order[EMU_WAVES_MAX], turn; /* waves between two barriers, and whose turn it is */
+    uint64_t random;
+    unsigned long long group;
+    unsigned group_at[3];
+    int fault_signal; /* of a lane that crashed, 0 if none did */
+    const void *fault_address;
+    emu_lane *fault_lane;
+    /* For the watchdog, which reads from another thread. */
+    atomic_ullong started; /* workgroups begun */
+    atomic_bool finished, overdue;
+};
+
+/* The lane that runs on the calling thread; NULL outside workers. */
+extern _Thread_local emu_lane *emu_current;
+
+/* What kernels call. */
+extern const struct fmha_emu_engine emu_engine;
+
+fmha_status emu_worker_init(emu_worker *worker);
+void emu_worker_free(emu_worker *worker);
+
+/* Takes workgroups of the launch until there are none left. */
+void emu_worker_run(emu_worker *worker, emu_launch *launch);
+
+/* For operations: gives the thread to another lane until this one is chosen again. */
+void emu_switch(emu_lane *from, emu_lane *to);
+/* For operations: the wave has come to a barrier, with `resume` to go on; returns the lane that runs next. */
+emu_lane *emu_wave_waits(emu_wave *wave, emu_lane *resume);
+
+/* Records a finding at a place in the kernel; the text is "FILE:LINE: " and the formatted words. */
+void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site *site, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Ends the workgroup whose lane is running, which never runs again. */
+void emu_abandon(emu_worker *worker);
+
+/* From the signal handler: a lane of this worker crashed. Does not return. */
+void emu_crashed(emu_worker *worker, int signal, const void *address);
+
+/* Bytes of one lane's stack, and whether an address is in the guard below it. */
+bool emu_in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address);
+
+#endif

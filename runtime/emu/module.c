@@ -1,0 +1,124 @@
+#include "module.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "emu.h"
+#include "engine.h"
+
+static fmha_status write_all(int file, const void *bytes, size_t count) {
+    const char *at = bytes;
+    while (count > 0) {
+        ssize_t written = write(file, at, count);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return emu_fail(FMHA_ERROR_IO,
+                            "emulated device: cannot write a kernel of %zu bytes into memory (%s): free "
+                            "memory",
+                            count, strerror(errno));
+        }
+        at += written;
+        count -= (size_t)written;
+    }
+    return FMHA_OK;
+}
+
+/* The loader takes a name that it has met for the object that it has loaded, so the file stays open, and its number
+ * taken, as long as the module lives. */
+static fmha_status open_image(const void *image, size_t image_bytes, emu_module *module) {
+    module->file = memfd_create("fmha_emu", MFD_CLOEXEC);
+    if (module->file < 0) {
+        return emu_fail(FMHA_ERROR_IO, "emulated device: no memory file for a kernel (%s): raise ulimit -n",
+                        strerror(errno));
+    }
+    fmha_status status = write_all(module->file, image, image_bytes);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", module->file);
+    module->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (module->handle == NULL) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "emulated device: the host's loader refuses the image (%s): compile it again on this host",
+                        dlerror());
+    }
+    module->image = dlsym(module->handle, "fmha_emu_image");
+    return FMHA_OK;
+}
+
+typedef struct text_range {
+    uintptr_t inside, begin, end;
+} text_range;
+
+static int find_text(struct dl_phdr_info *object, size_t size, void *context) {
+    (void)size;
+    text_range *range = context;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t begin = (uintptr_t)object->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && range->inside >= begin && range->inside < begin + segment->p_memsz) {
+            range->begin = begin;
+            range->end = begin + segment->p_memsz;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static fmha_status check(const emu_chip *chip, const struct fmha_emu_image *image) {
+    if (image == NULL || image->version != FMHA_EMU_ABI_VERSION) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "emulated device: expected an image of its own compile step, version %d, got %s: compile the "
+                        "source again",
+                        FMHA_EMU_ABI_VERSION, image == NULL ? "another shared object" : "one of another version");
+    }
+    if (strcmp(image->arch, chip->arch) != 0) {
+        return emu_fail(FMHA_ERROR_WRONG_CHIP,
+                        "emulated device: \"%s\" was compiled for %s, this device is %s: open emu:%s or compile for %s",
+                        image->symbol, image->arch, chip->arch, image->arch, chip->arch);
+    }
+    return FMHA_OK;
+}
+
+fmha_status emu_module_load(const emu_chip *chip, const void *image, size_t image_bytes, emu_module *module) {
+    *module = (emu_module){.file = -1};
+    if (image_bytes < 4 || memcmp(image, "\177ELF", 4) != 0) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "emulated device: expected an image of its own compile step, got %zu bytes that are no ELF "
+                        "object: compile the source again",
+                        image_bytes);
+    }
+    fmha_status status = open_image(image, image_bytes, module);
+    if (status == FMHA_OK) {
+        status = check(chip, module->image);
+    }
+    if (status != FMHA_OK) {
+        emu_module_unload(module);
+        return status;
+    }
+    text_range range = {.inside = (uintptr_t)module->image->run};
+    dl_iterate_phdr(find_text, &range);
+    module->text_begin = range.begin;
+    module->text_end = range.end;
+    *module->image->engine = emu_engine;
+    return FMHA_OK;
+}
+
+void emu_module_unload(emu_module *module) {
+    if (module->handle != NULL) {
+        dlclose(module->handle);
+    }
+    if (module->file >= 0) {
+        close(module->file);
+    }
+    *module = (emu_module){.file = -1};
+}

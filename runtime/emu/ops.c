@@ -1,0 +1,34 @@
+#include "ops.h"
+
+static void s_barrier(emu_wave *wave, const struct fmha_emu_site *site) {
+    (void)site;
+    emu_lane *self = emu_current;
+    emu_lane *next = emu_wave_waits(wave, self);
+    if (next != self) {
+        emu_switch(self, next);
+    }
+}
+
+static void wave_barrier(emu_wave *wave, const struct fmha_emu_site *site) {
+    (void)wave;
+    (void)site;
+}
+
+const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {
+    [FMHA_EMU_S_BARRIER] = {"s_barrier", EMU_NEED_LIVE, s_barrier},
+    [FMHA_EMU_WAVE_BARRIER] = {"wave_barrier", EMU_NEED_LIVE, wave_barrier},
+    [FMHA_EMU_READFIRSTLANE] = {"v_readfirstlane_b32", EMU_NEED_PRESENT, emu_readfirstlane},
+    [FMHA_EMU_READLANE] = {"v_readlane_b32", EMU_NEED_PRESENT, emu_readlane},
+    [FMHA_EMU_WRITELANE] = {"v_writelane_b32", EMU_NEED_PRESENT, emu_writelane},
+    [FMHA_EMU_BALLOT] = {"ballot", EMU_NEED_PRESENT, emu_ballot},
+    [FMHA_EMU_DS_SWIZZLE] = {"ds_swizzle_b32", EMU_NEED_PRESENT, emu_ds_swizzle},
+    [FMHA_EMU_DS_PERMUTE] = {"ds_permute_b32", EMU_NEED_PRESENT, emu_ds_permute},
+    [FMHA_EMU_DS_BPERMUTE] = {"ds_bpermute_b32", EMU_NEED_PRESENT, emu_ds_bpermute},
+    [FMHA_EMU_DPP16] = {"v_mov_b32_dpp", EMU_NEED_PRESENT, emu_dpp16},
+    [FMHA_EMU_DPP8] = {"v_mov_b32_dpp8", EMU_NEED_PRESENT, emu_dpp8},
+    [FMHA_EMU_PERMLANE16] = {"v_permlane16_b32", EMU_NEED_PRESENT, emu_permlane16},
+    [FMHA_EMU_PERMLANEX16] = {"v_permlanex16_b32", EMU_NEED_PRESENT, emu_permlanex16},
+    [FMHA_EMU_PERMLANE64] = {"v_permlane64_b32", EMU_NEED_PRESENT, emu_permlane64},
+    [FMHA_EMU_WMMA_GFX11_F16] = {"v_wmma_f32_16x16x16_f16", EMU_NEED_WHOLE, emu_wmma_gfx11_f16},
+    [FMHA_EMU_WMMA_GFX11_BF16] = {"v_wmma_f32_16x16x16_bf16", EMU_NEED_WHOLE, emu_wmma_gfx11_bf16},
+};
