@@ -1,0 +1,644 @@
+#include "codeobject.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Facts ----------------------------------------------------------------------------------------------------------
+ */
+
+/* Low byte of e_flags, for objects whose note does not name the target (LLVM's EF_AMDGPU_MACH_*). */
+static const struct {
+    uint8_t machine;
+    const char *target;
+} machines[] = {
+    {0x2c, "gfx900"},        {0x2d, "gfx902"},         {0x2e, "gfx904"},          {0x2f, "gfx906"},
+    {0x30, "gfx908"},        {0x31, "gfx909"},         {0x32, "gfx90c"},          {0x33, "gfx1010"},
+    {0x34, "gfx1011"},       {0x35, "gfx1012"},        {0x36, "gfx1030"},         {0x37, "gfx1031"},
+    {0x38, "gfx1032"},       {0x39, "gfx1033"},        {0x3d, "gfx1035"},         {0x3e, "gfx1034"},
+    {0x3f, "gfx90a"},        {0x41, "gfx1100"},        {0x42, "gfx1013"},         {0x43, "gfx1150"},
+    {0x44, "gfx1103"},       {0x45, "gfx1036"},        {0x46, "gfx1101"},         {0x47, "gfx1102"},
+    {0x48, "gfx1200"},       {0x49, "gfx1250"},        {0x4a, "gfx1151"},         {0x4c, "gfx942"},
+    {0x4e, "gfx1201"},       {0x4f, "gfx950"},         {0x51, "gfx9-generic"},    {0x52, "gfx10-1-generic"},
+    {0x55, "gfx1152"},       {0x58, "gfx1153"},        {0x53, "gfx10-3-generic"}, {0x54, "gfx11-generic"},
+    {0x59, "gfx12-generic"}, {0x5f, "gfx9-4-generic"},
+};
+
+/* Vector registers of one SIMD: how many there are for a wave of 32 (of 64 where that is the only one) and in which
+ * steps they are handed out. Wave64 on chips that have both sees half of each. The longest matching prefix counts. */
+static const struct register_file {
+    const char *prefix;
+    int total, granule, waves_max;
+    bool wave64_only;
+} register_files[] = {
+    {"gfx9", 256, 4, 10, true},       {"gfx90a", 512, 8, 8, true},         {"gfx94", 512, 8, 8, true},
+    {"gfx95", 512, 8, 8, true},       {"gfx9-4-generic", 512, 8, 8, true}, {"gfx101", 1024, 8, 20, false},
+    {"gfx10-1", 1024, 8, 20, false},  {"gfx103", 1024, 16, 16, false},     {"gfx10-3", 1024, 16, 16, false},
+    {"gfx11", 1024, 16, 16, false},   {"gfx1100", 1536, 24, 16, false},    {"gfx1101", 1536, 24, 16, false},
+    {"gfx1151", 1536, 24, 16, false}, {"gfx120", 1536, 24, 16, false},     {"gfx12-generic", 1536, 24, 16, false},
+};
+
+int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
+    const struct register_file *file = NULL;
+    size_t best = 0;
+    for (size_t i = 0; i < sizeof register_files / sizeof *register_files; i++) {
+        size_t length = strlen(register_files[i].prefix);
+        if (length > best && strncmp(target, register_files[i].prefix, length) == 0) {
+            file = &register_files[i];
+            best = length;
+        }
+    }
+    if (file == NULL || (wave != 64 && (wave != 32 || file->wave64_only)) || vgpr < 0) {
+        return 0;
+    }
+    int halves = wave == 64 && !file->wave64_only ? 2 : 1;
+    int granule = file->granule / halves, total = file->total / halves;
+    if (vgpr > total) {
+        return 0;
+    }
+    int allocated = vgpr == 0 ? granule : (vgpr + granule - 1) / granule * granule;
+    int waves = total / allocated;
+    return waves > file->waves_max ? file->waves_max : waves;
+}
+
+/* ---- The kernels of one object
+ * ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    size_t offset;
+} number_keys[] = {
+    {".vgpr_count", offsetof(struct resources, vgpr)},
+    {".agpr_count", offsetof(struct resources, agpr)},
+    {".sgpr_count", offsetof(struct resources, sgpr)},
+    {".vgpr_spill_count", offsetof(struct resources, vgpr_spills)},
+    {".sgpr_spill_count", offsetof(struct resources, sgpr_spills)},
+    {".private_segment_fixed_size", offsetof(struct resources, scratch_bytes)},
+    {".group_segment_fixed_size", offsetof(struct resources, lds_bytes)},
+    {".kernarg_segment_size", offsetof(struct resources, kernarg_bytes)},
+    {".wavefront_size", offsetof(struct resources, wave)},
+    {".max_flat_workgroup_size", offsetof(struct resources, workgroup_max)},
+};
+
+struct search {
+    const char *symbol;    /* wanted; NULL: the only one */
+    struct resources *out; /* of the kernel that was taken */
+    char target[64];
+    char names[1024]; /* of all kernels, for the message */
+    int kernels, taken;
+};
+
+/* Location of a number that the report wants, NULL: of no interest. */
+static int *number_of(struct resources *kernel, const char *key, size_t length) {
+    for (size_t i = 0; i < sizeof number_keys / sizeof *number_keys; i++) {
+        if (strlen(number_keys[i].key) == length && memcmp(number_keys[i].key, key, length) == 0) {
+            return (int *)(void *)((char *)kernel + number_keys[i].offset);
+        }
+    }
+    return NULL;
+}
+
+static bool same(const char *text, size_t length, const char *literal) {
+    return strlen(literal) == length && memcmp(text, literal, length) == 0;
+}
+
+static void copy_text(char *to, size_t size, const char *from, size_t length) {
+    size_t kept = length < size ? length : size - 1;
+    memcpy(to, from, kept);
+    to[kept] = 0;
+}
+
+/* The symbol of a kernel is that of its descriptor, "NAME.kd", without the suffix; ".name" is the same in all but old
+ * objects. */
+static void note_symbol(struct resources *kernel, const char *key, size_t key_length, const char *value,
+                        size_t length) {
+    if (same(key, key_length, ".symbol") && length > 3 && memcmp(value + length - 3, ".kd", 3) == 0) {
+        copy_text(kernel->symbol, sizeof kernel->symbol, value, length - 3);
+    } else if (same(key, key_length, ".name") && kernel->symbol[0] == 0) {
+        copy_text(kernel->symbol, sizeof kernel->symbol, value, length);
+    }
+}
+
+static void search_offer(struct search *search, const struct resources *kernel) {
+    size_t used = strlen(search->names);
+    snprintf(search->names + used, sizeof search->names - used, "%s%s", search->kernels > 0 ? ", " : "",
+             kernel->symbol);
+    search->kernels++;
+    if (search->symbol == NULL || strcmp(search->symbol, kernel->symbol) == 0) {
+        if (search->taken == 0) {
+            *search->out = *kernel;
+        }
+        search->taken++;
+    }
+}
+
+/* "amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-" to the part after the double hyphen. */
+static void search_target(struct search *search, const char *value, size_t length) {
+    size_t start = 0;
+    for (size_t i = 0; i + 1 < length; i++) {
+        if (value[i] == '-' && value[i + 1] == '-') {
+            start = i + 2;
+        }
+    }
+    copy_text(search->target, sizeof search->target, value + start, length - start);
+}
+
+static bool search_finish(struct search *search, struct error *error) {
+    struct resources *out = search->out;
+    if (search->kernels == 0) {
+        memset(out, 0, sizeof *out);
+        return error_set(error, ERROR_USAGE,
+                         "code object: expected a kernel, its metadata lists none; compile a kernel for the device");
+    }
+    if (search->taken == 0) {
+        memset(out, 0, sizeof *out);
+        return error_set(error, ERROR_USAGE, "code object: expected kernel '%s', got %s; name one of those",
+                         search->symbol, search->names);
+    }
+    if (search->symbol == NULL && search->kernels > 1) {
+        memset(out, 0, sizeof *out);
+        return error_set(error, ERROR_USAGE, "code object: expected one kernel, got %d: %s; name one of them",
+                         search->kernels, search->names);
+    }
+    if (out->wave != 32 && out->wave != 64) {
+        int wave = out->wave;
+        memset(out, 0, sizeof *out);
+        return error_set(error, ERROR_USAGE, "code object: expected .wavefront_size 32 or 64, got %d; compile it again",
+                         wave);
+    }
+    memcpy(out->target, search->target, sizeof out->target);
+    out->waves_per_simd = codeobject_waves_per_simd(out->target, out->wave, out->vgpr);
+    return true;
+}
+
+/* ---- MessagePack
+ * -------------------------------------------------------------------------------------------------------- A reader of
+ * our own: msgpack-c allocates 16 bytes for each element that an array claims to have before it has seen one, so five
+ * hostile bytes make it ask for 4 GiB. This one allocates nothing. */
+
+enum item_kind { ITEM_NUMBER, ITEM_STRING, ITEM_MAP, ITEM_ARRAY, ITEM_SKIPPED };
+
+struct item {
+    enum item_kind kind;
+    uint64_t number;  /* of a number, or entries of a map or array */
+    const char *text; /* of a string */
+    size_t length;
+};
+
+struct reader {
+    const uint8_t *at, *end;
+};
+
+static bool take(struct reader *reader, size_t count, const uint8_t **bytes) {
+    if ((size_t)(reader->end - reader->at) < count) {
+        return false;
+    }
+    *bytes = reader->at;
+    reader->at += count;
+    return true;
+}
+
+static bool take_big_endian(struct reader *reader, size_t count, uint64_t *value) {
+    const uint8_t *bytes;
+    if (!take(reader, count, &bytes)) {
+        return false;
+    }
+    *value = 0;
+    for (size_t i = 0; i < count; i++) {
+        *value = *value << 8 | bytes[i];
+    }
+    return true;
+}
+
+static bool take_body(struct reader *reader, uint64_t length, struct item *item) {
+    const uint8_t *bytes;
+    if (length > SIZE_MAX || !take(reader, (size_t)length, &bytes)) {
+        return false;
+    }
+    item->text = (const char *)bytes;
+    item->length = (size_t)length;
+    return true;
+}
+
+/* One item; a map or array is its header alone. Numbers below zero come as ITEM_SKIPPED: no field may hold one. */
+static bool next_item(struct reader *reader, struct item *item) {
+    uint64_t tag, length;
+    if (!take_big_endian(reader, 1, &tag)) {
+        return false;
+    }
+    *item = (struct item){.kind = ITEM_SKIPPED};
+    if (tag <= 0x7f) {
+        item->kind = ITEM_NUMBER;
+        item->number = tag;
+        return true;
+    }
+    if (tag <= 0x9f) {
+        item->kind = tag <= 0x8f ? ITEM_MAP : ITEM_ARRAY;
+        item->number = tag & 0x0f;
+        return true;
+    }
+    if (tag <= 0xbf) {
+        item->kind = ITEM_STRING;
+        return take_body(reader, tag & 0x1f, item);
+    }
+    switch (tag) {
+    case 0xc0: /* nil */
+    case 0xc2: /* false */
+    case 0xc3: /* true */
+        return true;
+    case 0xc4: /* binary */
+    case 0xc5:
+    case 0xc6:
+        return take_big_endian(reader, (size_t)1 << (tag - 0xc4), &length) && take_body(reader, length, item);
+    case 0xc7: /* extension */
+    case 0xc8:
+    case 0xc9:
+        return take_big_endian(reader, (size_t)1 << (tag - 0xc7), &length) && take_body(reader, length + 1, item);
+    case 0xca: /* float32 */
+        return take_body(reader, 4, item);
+    case 0xcb: /* float64 */
+        return take_body(reader, 8, item);
+    case 0xcc: /* unsigned */
+    case 0xcd:
+    case 0xce:
+    case 0xcf:
+        item->kind = ITEM_NUMBER;
+        return take_big_endian(reader, (size_t)1 << (tag - 0xcc), &item->number);
+    case 0xd0: /* signed */
+    case 0xd1:
+    case 0xd2:
+    case 0xd3: {
+        size_t bytes = (size_t)1 << (tag - 0xd0);
+        if (!take_big_endian(reader, bytes, &item->number)) {
+            return false;
+        }
+        item->kind = item->number >> (8 * bytes - 1) ? ITEM_SKIPPED : ITEM_NUMBER;
+        return true;
+    }
+    case 0xd4: /* extension of 1, 2, 4, 8, 16 bytes and its type */
+    case 0xd5:
+    case 0xd6:
+    case 0xd7:
+    case 0xd8:
+        return take_body(reader, ((uint64_t)1 << (tag - 0xd4)) + 1, item);
+    case 0xd9: /* string */
+    case 0xda:
+    case 0xdb:
+        item->kind = ITEM_STRING;
+        return take_big_endian(reader, (size_t)1 << (tag - 0xd9), &length) && take_body(reader, length, item);
+    case 0xdc:
+    case 0xdd:
+        item->kind = ITEM_ARRAY;
+        return take_big_endian(reader, (size_t)2 << (tag - 0xdc), &item->number);
+    case 0xde:
+    case 0xdf:
+        item->kind = ITEM_MAP;
+        return take_big_endian(reader, (size_t)2 << (tag - 0xde), &item->number);
+    default: /* 0xc1 is never used; 0xe0 and up are small negative numbers */
+        return tag != 0xc1;
+    }
+}
+
+/* Skips the entries of a map or array that was just read, however deep; nothing for another item. */
+static bool skip_content(struct reader *reader, const struct item *item) {
+    uint64_t left = item->kind == ITEM_ARRAY ? item->number : item->kind == ITEM_MAP ? 2 * item->number : 0;
+    while (left > 0) {
+        struct item inner;
+        if (!next_item(reader, &inner)) {
+            return false;
+        }
+        left--;
+        left += inner.kind == ITEM_ARRAY ? inner.number : inner.kind == ITEM_MAP ? 2 * inner.number : 0;
+        if (left > (uint64_t)(reader->end - reader->at)) { /* each item has a byte at least */
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_kernel(struct reader *reader, struct search *search) {
+    struct item map, key, value;
+    struct resources kernel = {0};
+    if (!next_item(reader, &map) || map.kind != ITEM_MAP) {
+        return false;
+    }
+    for (uint64_t i = 0; i < map.number; i++) {
+        if (!next_item(reader, &key) || key.kind != ITEM_STRING || !next_item(reader, &value)) {
+            return false;
+        }
+        int *number = number_of(&kernel, key.text, key.length);
+        if (number != NULL) {
+            if (value.kind != ITEM_NUMBER || value.number > INT_MAX) {
+                return false;
+            }
+            *number = (int)value.number;
+        } else if (value.kind == ITEM_STRING) {
+            note_symbol(&kernel, key.text, key.length, value.text, value.length);
+        } else if (!skip_content(reader, &value)) {
+            return false;
+        }
+    }
+    search_offer(search, &kernel);
+    return true;
+}
+
+static bool read_metadata(struct reader reader, struct search *search) {
+    struct item map, key, value;
+    if (!next_item(&reader, &map) || map.kind != ITEM_MAP) {
+        return false;
+    }
+    for (uint64_t i = 0; i < map.number; i++) {
+        if (!next_item(&reader, &key) || key.kind != ITEM_STRING || !next_item(&reader, &value)) {
+            return false;
+        }
+        if (same(key.text, key.length, "amdhsa.kernels") && value.kind == ITEM_ARRAY) {
+            for (uint64_t k = 0; k < value.number; k++) {
+                if (!read_kernel(&reader, search)) {
+                    return false;
+                }
+            }
+        } else if (same(key.text, key.length, "amdhsa.target") && value.kind == ITEM_STRING) {
+            search_target(search, value.text, value.length);
+        } else if (!skip_content(&reader, &value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- ELF
+ * ---------------------------------------------------------------------------------------------------------------- */
+
+static bool within(size_t length, uint64_t offset, uint64_t size) {
+    return offset <= length && size <= length - offset;
+}
+
+static bool cut_short(struct error *error, const char *what, uint64_t offset, uint64_t size, size_t length) {
+    return error_set(error, ERROR_USAGE,
+                     "code object: %s: expected %llu bytes at offset %llu, got a file of %zu bytes; it is cut short or "
+                     "damaged: compile it again",
+                     what, (unsigned long long)size, (unsigned long long)offset, length);
+}
+
+/* Finds the metadata in one run of notes. */
+static bool find_note(const uint8_t *notes, size_t length, struct reader *metadata) {
+    size_t at = 0;
+    while (length - at >= sizeof(Elf64_Nhdr)) {
+        Elf64_Nhdr note;
+        memcpy(&note, notes + at, sizeof note);
+        at += sizeof note;
+        uint64_t name = ((uint64_t)note.n_namesz + 3) / 4 * 4, content = ((uint64_t)note.n_descsz + 3) / 4 * 4;
+        if (name > length - at || note.n_descsz > length - at - name) {
+            return false;
+        }
+        if (note.n_type == 32 /* NT_AMDGPU_METADATA */ && note.n_namesz == 7 && memcmp(notes + at, "AMDGPU", 7) == 0) {
+            metadata->at = notes + at + name;
+            metadata->end = metadata->at + note.n_descsz;
+            return true;
+        }
+        at = content > length - at - name ? length : at + name + content;
+    }
+    return false;
+}
+
+/* Linked objects have their notes in a program header, relocatable ones in a section alone. */
+static bool find_metadata(const uint8_t *bytes, size_t length, const Elf64_Ehdr *header, struct reader *metadata,
+                          struct error *error) {
+    if (header->e_phnum > 0) {
+        uint64_t size = (uint64_t)header->e_phnum * header->e_phentsize;
+        if (header->e_phentsize != sizeof(Elf64_Phdr) || !within(length, header->e_phoff, size)) {
+            return cut_short(error, "program headers", header->e_phoff, size, length);
+        }
+        for (size_t i = 0; i < header->e_phnum; i++) {
+            Elf64_Phdr segment;
+            memcpy(&segment, bytes + header->e_phoff + i * sizeof segment, sizeof segment);
+            if (segment.p_type == PT_NOTE) {
+                if (!within(length, segment.p_offset, segment.p_filesz)) {
+                    return cut_short(error, "notes", segment.p_offset, segment.p_filesz, length);
+                }
+                if (find_note(bytes + segment.p_offset, (size_t)segment.p_filesz, metadata)) {
+                    return true;
+                }
+            }
+        }
+    } else if (header->e_shnum > 0) {
+        uint64_t size = (uint64_t)header->e_shnum * header->e_shentsize;
+        if (header->e_shentsize != sizeof(Elf64_Shdr) || !within(length, header->e_shoff, size)) {
+            return cut_short(error, "section headers", header->e_shoff, size, length);
+        }
+        for (size_t i = 0; i < header->e_shnum; i++) {
+            Elf64_Shdr section;
+            memcpy(&section, bytes + header->e_shoff + i * sizeof section, sizeof section);
+            if (section.sh_type == SHT_NOTE) {
+                if (!within(length, section.sh_offset, section.sh_size)) {
+                    return cut_short(error, "notes", section.sh_offset, section.sh_size, length);
+                }
+                if (find_note(bytes + section.sh_offset, (size_t)section.sh_size, metadata)) {
+                    return true;
+                }
+            }
+        }
+    }
+    return error_set(error, ERROR_USAGE,
+                     "code object: expected an AMDGPU metadata note (code object version 3 and later), found none; "
+                     "compile it with a current compiler, unstripped");
+}
+
+static void target_from_flags(const Elf64_Ehdr *header, char target[64]) {
+    static const char *const xnack[] = {"", "", ":xnack-", ":xnack+"};
+    static const char *const sramecc[] = {"", "", ":sramecc-", ":sramecc+"};
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        if (machines[i].machine == (header->e_flags & 0xff)) {
+            snprintf(target, 64, "%s%s%s", machines[i].target, sramecc[header->e_flags >> 10 & 3],
+                     xnack[header->e_flags >> 8 & 3]);
+        }
+    }
+}
+
+bool codeobject_is_elf(const void *bytes, size_t length) {
+    return length >= SELFMAG && memcmp(bytes, ELFMAG, SELFMAG) == 0;
+}
+
+static bool read_header(const uint8_t *bytes, size_t length, Elf64_Ehdr *header, struct error *error) {
+    static const char bundle[] = "__CLANG_OFFLOAD_BUNDLE__";
+    if ((length >= sizeof bundle - 1 && memcmp(bytes, bundle, sizeof bundle - 1) == 0) ||
+        (length >= 4 && memcmp(bytes, "CCOB", 4) == 0)) {
+        return error_set(error, ERROR_USAGE,
+                         "code object: expected a bare ELF file, got a clang offload bundle; compile with "
+                         "--no-gpu-bundle-output or take the chip's part out with clang-offload-bundler --unbundle");
+    }
+    if (!codeobject_is_elf(bytes, length)) {
+        return error_set(error, ERROR_USAGE,
+                         "code object: expected an ELF file, got %zu bytes of something else; give a code object "
+                         "as fmhagen build or clang --offload-device-only writes it",
+                         length);
+    }
+    if (length < sizeof *header) {
+        return cut_short(error, "ELF header", 0, sizeof *header, length);
+    }
+    memcpy(header, bytes, sizeof *header);
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+        header->e_machine != EM_AMDGPU) {
+        return error_set(error, ERROR_USAGE,
+                         "code object: expected an ELF file for AMD GPUs (machine 224, 64-bit, little endian), got "
+                         "machine %d, class %d, byte order %d; compile with --offload-device-only",
+                         header->e_machine, header->e_ident[EI_CLASS], header->e_ident[EI_DATA]);
+    }
+    return true;
+}
+
+bool codeobject_resources(const void *bytes, size_t length, const char *symbol, struct resources *resources,
+                          struct error *error) {
+    Elf64_Ehdr header;
+    struct reader metadata;
+    struct search search = {.symbol = symbol, .out = resources};
+    memset(resources, 0, sizeof *resources);
+    if (!read_header(bytes, length, &header, error) || !find_metadata(bytes, length, &header, &metadata, error)) {
+        return false;
+    }
+    if (!read_metadata(metadata, &search)) {
+        memset(resources, 0, sizeof *resources);
+        return error_set(error, ERROR_USAGE,
+                         "code object: metadata note of %zu bytes: expected MessagePack with amdhsa.kernels, got "
+                         "something else; it is damaged: compile it again",
+                         (size_t)(metadata.end - metadata.at));
+    }
+    if (search.target[0] == 0) {
+        target_from_flags(&header, search.target);
+    }
+    return search_finish(&search, error);
+}
+
+/* ---- Assembly text
+ * ------------------------------------------------------------------------------------------------------ */
+
+static const char metadata_begin[] = ".amdgpu_metadata", metadata_end[] = ".end_amdgpu_metadata";
+
+bool codeobject_has_metadata(const char *text, size_t length) {
+    return memmem(text, length, metadata_begin, sizeof metadata_begin - 1) != NULL;
+}
+
+/* A line of the YAML that LLVM prints: "    .key:   value". False for a line of another form. */
+static bool split_line(const char *line, size_t length, size_t *indent, bool *item, const char **key,
+                       size_t *key_length, const char **value, size_t *value_length) {
+    size_t at = 0;
+    while (at < length && line[at] == ' ') {
+        at++;
+    }
+    *indent = at;
+    *item = at + 1 < length && line[at] == '-' && line[at + 1] == ' ';
+    at += *item ? 2 : 0;
+    const char *colon = memchr(line + at, ':', length - at);
+    if (colon == NULL) {
+        return false;
+    }
+    *key = line + at;
+    *key_length = (size_t)(colon - *key);
+    at = (size_t)(colon - line) + 1;
+    while (at < length && line[at] == ' ') {
+        at++;
+    }
+    while (length > at && (line[length - 1] == '\r' || line[length - 1] == ' ')) {
+        length--;
+    }
+    if (length - at >= 2 && (line[at] == '\'' || line[at] == '"') && line[length - 1] == line[at]) {
+        at++;
+        length--;
+    }
+    *value = line + at;
+    *value_length = length - at;
+    return true;
+}
+
+static bool parse_number(const char *value, size_t length, int *number) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (value[i] < '0' || value[i] > '9' || (sum = sum * 10 + (value[i] - '0')) > INT_MAX) {
+            return false;
+        }
+    }
+    *number = (int)sum;
+    return length > 0;
+}
+
+bool codeobject_resources_assembly(const char *text, size_t length, const char *symbol, struct resources *resources,
+                                   struct error *error) {
+    struct search search = {.symbol = symbol, .out = resources};
+    struct resources kernel = {0};
+    bool in_kernels = false, in_kernel = false;
+    size_t kernel_indent = 0;
+    memset(resources, 0, sizeof *resources);
+    const char *at = memmem(text, length, metadata_begin, sizeof metadata_begin - 1), *end = text + length;
+    if (at == NULL) {
+        return error_set(error, ERROR_USAGE,
+                         "assembly: expected .amdgpu_metadata, found none; give what the compiler wrote, not its "
+                         "disassembly");
+    }
+    const char *stop = memmem(at, (size_t)(end - at), metadata_end, sizeof metadata_end - 1);
+    end = stop != NULL ? stop : end;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *line = at, *key, *value;
+        size_t line_length = (size_t)((newline != NULL ? newline : end) - line), indent, key_length, value_length;
+        bool item;
+        at = newline != NULL ? newline + 1 : end;
+        if (!split_line(line, line_length, &indent, &item, &key, &key_length, &value, &value_length)) {
+            continue;
+        }
+        if (in_kernel && ((item && indent == kernel_indent) || (!item && indent <= kernel_indent))) {
+            search_offer(&search, &kernel);
+            in_kernel = false;
+        }
+        if (indent == 0 && !item) {
+            in_kernels = same(key, key_length, "amdhsa.kernels");
+            if (same(key, key_length, "amdhsa.target")) {
+                search_target(&search, value, value_length);
+            }
+            continue;
+        }
+        if (in_kernels && !in_kernel && item) {
+            in_kernel = true;
+            kernel_indent = indent;
+            memset(&kernel, 0, sizeof kernel);
+        }
+        if (!in_kernel || indent + (item ? 2 : 0) != kernel_indent + 2) {
+            continue; /* an argument of the kernel, or another list */
+        }
+        int *number = number_of(&kernel, key, key_length);
+        if (number == NULL) {
+            note_symbol(&kernel, key, key_length, value, value_length);
+        } else if (!parse_number(value, value_length, number)) {
+            memset(resources, 0, sizeof *resources);
+            return error_set(error, ERROR_USAGE,
+                             "assembly: metadata: expected a number for %.*s, got '%.*s'; give what the compiler wrote",
+                             (int)key_length, key, (int)(value_length > 64 ? 64 : value_length), value);
+        }
+    }
+    if (in_kernel) {
+        search_offer(&search, &kernel);
+    }
+    static const char directive[] = ".amdgcn_target \"";
+    const char *target = memmem(text, length, directive, sizeof directive - 1);
+    if (search.target[0] == 0 && target != NULL) {
+        const char *name = target + sizeof directive - 1, *quote = memchr(name, '"', (size_t)(text + length - name));
+        search_target(&search, name, quote != NULL ? (size_t)(quote - name) : 0);
+    }
+    return search_finish(&search, error);
+}
+
+/* ---- Spills
+ * --------------------------------------------------------------------------------------------------------------- */
+
+bool resources_clean(const struct resources *resources, struct error *error) {
+    if (resources->vgpr_spills == 0 && resources->sgpr_spills == 0 && resources->scratch_bytes == 0) {
+        return true;
+    }
+    return error_set(
+        error, ERROR_RUN,
+        "%s: expected no spills and no scratch memory, got %d spilled VGPRs, %d spilled SGPRs and %d bytes "
+        "of scratch per work item with %d VGPRs on %s; take smaller tiles (--block-m, --block-k), more "
+        "waves for the same tile (--waves), or Q in LDS (--q-path lds)",
+        resources->symbol, resources->vgpr_spills, resources->sgpr_spills, resources->scratch_bytes, resources->vgpr,
+        resources->target);
+}

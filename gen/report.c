@@ -1,0 +1,523 @@
+#include "report.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler.h"
+#include "disassemble.h"
+#include "instance.h"
+
+/* ---- Making it
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_same_chip(const char *left, const char *right) {
+    size_t length = strcspn(left, ":");
+    return length == strcspn(right, ":") && memcmp(left, right, length) == 0;
+}
+
+static bool read_object(const void *bytes, size_t length, const char *symbol, const char *compiler_path,
+                        struct report *report, struct error *error) {
+    struct text listing = {0};
+    if (!codeobject_resources(bytes, length, symbol, &report->resources, error)) {
+        return false;
+    }
+    const char *name = report->resources.symbol;
+    bool good = disassemble(bytes, length, name, compiler_path, &listing, error) &&
+                assembly_parse(listing.bytes, listing.length, name, &report->assembly, error);
+    text_free(&listing);
+    report->has_resources = true;
+    return good;
+}
+
+static bool read_text(const char *text, size_t length, const char *symbol, struct report *report, struct error *error) {
+    if (!codeobject_has_metadata(text, length)) {
+        return assembly_parse(text, length, symbol, &report->assembly, error);
+    }
+    report->has_resources = codeobject_resources_assembly(text, length, symbol, &report->resources, error);
+    return report->has_resources && assembly_parse(text, length, report->resources.symbol, &report->assembly, error);
+}
+
+static bool read_spec(const struct report_request *request, struct report *report, struct error *error) {
+    struct instance instance;
+    fmha_compiler compiler;
+    void *object = NULL;
+    size_t length = 0;
+    if (!instance_emit(request->engine, request->spec, &instance, error)) {
+        return false;
+    }
+    snprintf(report->instance, sizeof report->instance, "%s", instance.name);
+    const fmha_source source = {
+        .text = instance.text.bytes, .symbol = instance.name, .wave = request->spec->value[SPEC_WAVE]};
+    bool good = fmha_compiler_find(request->spec->arch, &compiler) == FMHA_OK &&
+                fmha_compiler_compile_source(&compiler, request->spec->arch, &source, &object, &length) == FMHA_OK;
+    if (!good) {
+        error_set(error, ERROR_RUN, "%s: %s", instance.name, fmha_last_error());
+    }
+    good = good && read_object(object, length, instance.name, compiler.path, report, error);
+    free(object);
+    instance_free(&instance);
+    return good;
+}
+
+static bool read_file(const struct report_request *request, struct report *report, struct error *error) {
+    char *bytes;
+    size_t length;
+    struct error reason;
+    if (!file_read(request->file, &bytes, &length, error)) {
+        return false;
+    }
+    bool binary = memchr(bytes, 0, length) != NULL || codeobject_is_elf(bytes, length);
+    bool good = binary ? read_object(bytes, length, request->symbol, NULL, report, &reason)
+                       : read_text(bytes, length, request->symbol, report, &reason);
+    free(bytes);
+    if (!good) {
+        return error_set(error, reason.kind, "%s: %s", request->file, reason.text);
+    }
+    snprintf(report->instance, sizeof report->instance, "%s", report->assembly.symbol);
+    const char *target = report->resources.target;
+    if (request->arch != NULL && target[0] != 0 && !is_same_chip(request->arch, target)) {
+        return error_set(error, ERROR_USAGE,
+                         "%s: expected code for %s, as --arch says, got code for %s; leave --arch out", request->file,
+                         request->arch, target);
+    }
+    if (request->wave != 0 && report->has_resources && request->wave != report->resources.wave) {
+        return error_set(error, ERROR_USAGE, "%s: expected wave%d, as --wave says, got wave%d; leave --wave out",
+                         request->file, request->wave, report->resources.wave);
+    }
+    return true;
+}
+
+static double per_matrix(const struct mix *mix, enum mix_id id) {
+    return mix->count[MIX_MATRIX] > 0 ? (double)mix->count[id] / mix->count[MIX_MATRIX] : 0;
+}
+
+/* The loop with the fewest VALU per matrix instruction does the bulk of the work; the others mask what they compute. */
+static void assign_roles(struct report *report) {
+    int body = 0;
+    for (int i = 1; i < report->loop_count; i++) {
+        if (per_matrix(&report->loops[i].issue.total, MIX_VALU) <
+            per_matrix(&report->loops[body].issue.total, MIX_VALU)) {
+            body = i;
+        }
+    }
+    for (int i = 0; i < report->loop_count; i++) {
+        report->loops[i].role = i == body ? "body" : "edge";
+    }
+}
+
+static bool analyse_loops(struct report *report, struct error *error) {
+    const struct assembly *assembly = &report->assembly;
+    report->loops = calloc((size_t)assembly->loop_count + 1, sizeof *report->loops);
+    if (report->loops == NULL) {
+        return error_set(error, ERROR_RUN, "%s: out of memory; report on one kernel alone", report->instance);
+    }
+    for (int i = 0; i < assembly->loop_count; i++) {
+        struct report_loop *loop = &report->loops[report->loop_count];
+        if (!assembly->loops[i].innermost_matrix) {
+            continue;
+        }
+        loop->loop = &assembly->loops[i];
+        if (!issue_loop_analyse(assembly, loop->loop, report->arch, report->wave, &loop->issue, error)) {
+            return false;
+        }
+        report->loop_count++;
+    }
+    assign_roles(report);
+    return true;
+}
+
+bool report_run(const struct report_request *request, struct report *report, struct error *error) {
+    memset(report, 0, sizeof *report);
+    bool good = request->spec != NULL ? read_spec(request, report, error) : read_file(request, report, error);
+    if (good) {
+        const char *arch = report->resources.target[0] != 0 ? report->resources.target : request->arch;
+        snprintf(report->arch, sizeof report->arch, "%s", arch != NULL ? arch : "");
+        int usual = strncmp(report->arch, "gfx9", 4) == 0 ? 64 : 32;
+        report->wave = report->has_resources ? report->resources.wave : request->wave != 0 ? request->wave : usual;
+        report->clock_ghz = request->clock_ghz;
+        report->compute_units = request->compute_units > 0 ? request->compute_units : 1;
+        good = analyse_loops(report, error);
+    }
+    if (!good) {
+        report_free(report);
+    }
+    return good;
+}
+
+void report_free(struct report *report) {
+    for (int i = 0; i < report->loop_count; i++) {
+        issue_loop_free(&report->loops[i].issue);
+    }
+    free(report->loops);
+    assembly_free(&report->assembly);
+    memset(report, 0, sizeof *report);
+}
+
+/* ---- What both forms show
+ * -------------------------------------------------------------------------------------------------- */
+
+/* At the clock that was given, for the compute units that were given; 0: no clock. */
+static double tflops(const struct report *report, const struct issue_bound *bound) {
+    int simds = issue_simds_per_compute_unit(report->arch);
+    return bound->flop_per_cycle * simds * report->compute_units * report->clock_ghz / 1000;
+}
+
+typedef void (*visit_word)(void *context, const char *word, size_t length);
+
+static bool is_other(const struct assembly *assembly, int instruction, const char *word, size_t length) {
+    const char *text = assembly->instructions[instruction].text;
+    return assembly->instructions[instruction].unit == MIX_OTHER &&
+           (word == NULL || (instruction_mnemonic(text) == length && memcmp(text, word, length) == 0));
+}
+
+/* Calls back once for each different mnemonic of the loop that no rule knows. */
+static void each_other(const struct assembly *assembly, const struct assembly_loop *loop, visit_word visit,
+                       void *context) {
+    for (int i = 0; i < loop->block_count; i++) {
+        const struct assembly_block *block = &assembly->blocks[loop->blocks[i]];
+        for (int k = block->first; k < block->first + block->count; k++) {
+            const char *word = assembly->instructions[k].text;
+            size_t length = instruction_mnemonic(word);
+            bool first = is_other(assembly, k, NULL, 0);
+            for (int b = 0; b <= i && first; b++) {
+                const struct assembly_block *before = &assembly->blocks[loop->blocks[b]];
+                int end = b == i ? k : before->first + before->count;
+                for (int m = before->first; m < end && first; m++) {
+                    first = !is_other(assembly, m, word, length);
+                }
+            }
+            if (first) {
+                visit(context, word, length);
+            }
+        }
+    }
+}
+
+/* ---- Table
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+enum { LABEL_WIDTH = 14 };
+
+static void table_resources(const struct report *report, struct text *out) {
+    const struct resources *resources = &report->resources;
+    if (!report->has_resources) {
+        text_puts(out,
+                  "registers   unknown: a disassembly does not say; give the code object or the compiler's text\n");
+        return;
+    }
+    text_printf(out, "registers   %d VGPR", resources->vgpr);
+    if (resources->agpr > 0) {
+        text_printf(out, " (%d of them accumulation registers)", resources->agpr);
+    }
+    text_printf(out, ", %d SGPR\n", resources->sgpr);
+    text_printf(out, "spills      %d VGPR, %d SGPR; scratch %d bytes per work item\n", resources->vgpr_spills,
+                resources->sgpr_spills, resources->scratch_bytes);
+    text_printf(out, "LDS         %d bytes per workgroup\n", resources->lds_bytes);
+    if (resources->waves_per_simd > 0) {
+        text_printf(out, "waves       %d per SIMD, as VGPRs allow\n", resources->waves_per_simd);
+    } else {
+        text_puts(out, "waves       unknown chip\n");
+    }
+    text_printf(out, "workgroup   at most %d work items; %d bytes of arguments\n", resources->workgroup_max,
+                resources->kernarg_bytes);
+}
+
+/* A column is shown when any of the loop's blocks has something in it, the main ones always. */
+static bool is_shown(const struct mix *total, int id) {
+    return total->count[id] > 0 || id == MIX_MATRIX || id == MIX_VALU || id == MIX_TRANSCENDENTAL || id == MIX_LDS ||
+           id == MIX_GLOBAL;
+}
+
+static int column_width(const struct mix *total, int id) {
+    int heading = (int)strlen(mix_names[id].heading), digits = snprintf(NULL, 0, "%d", total->count[id]);
+    return heading > digits ? heading : digits;
+}
+
+static void table_row(struct text *out, const char *label, const char *mark, const struct mix *mix,
+                      const struct mix *total) {
+    text_printf(out, "  %-*s", LABEL_WIDTH, label);
+    text_printf(out, "%-1s", mark);
+    for (int id = 0; id < MIX_COUNT; id++) {
+        if (is_shown(total, id)) {
+            text_printf(out, " %*d", column_width(total, id), mix->count[id]);
+        }
+    }
+    text_puts(out, "\n");
+}
+
+static void table_bound(const struct report *report, const struct issue_way *way, bool choice, struct text *out) {
+    const struct issue_bound *bound = &way->bound;
+    text_printf(out, "  bound%s%s", choice ? ", " : "", choice ? way->name : "");
+    if (!bound->known) {
+        text_printf(out, ": unknown; no cycle counts for %s's instructions here%s\n",
+                    report->arch[0] != 0 ? report->arch : "an unnamed chip",
+                    report->arch[0] != 0 ? "" : "; name the chip with --arch");
+        return;
+    }
+    text_printf(out, ": %.1f%% of the matrix rate", bound->percent);
+    if (report->clock_ghz > 0) {
+        text_printf(out, ", %.1f TFLOP/s of %d compute unit%s at %g GHz", tflops(report, bound), report->compute_units,
+                    report->compute_units == 1 ? "" : "s", report->clock_ghz);
+    }
+    text_printf(out, " (cycles: matrix %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", bound->matrix_cycles,
+                bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
+}
+
+static void table_other(void *context, const char *word, size_t length) {
+    struct text *out = context;
+    text_printf(out, " %.*s", (int)length, word);
+}
+
+static void table_loop(const struct report *report, const struct report_loop *loop, struct text *out) {
+    const struct assembly *assembly = &report->assembly;
+    const struct issue_loop *issue = &loop->issue;
+    const struct mix *total = &issue->total;
+    bool some = false;
+    text_printf(out, "\nloop %s, %s\n  %-*s ", assembly->blocks[loop->loop->header].label, loop->role, LABEL_WIDTH,
+                "block");
+    for (int id = 0; id < MIX_COUNT; id++) {
+        if (is_shown(total, id)) {
+            text_printf(out, " %*s", column_width(total, id), mix_names[id].heading);
+        }
+    }
+    text_puts(out, "\n");
+    for (int i = 0; i < loop->loop->block_count; i++) {
+        const struct assembly_block *block = &assembly->blocks[loop->loop->blocks[i]];
+        table_row(out, block->label, issue->always[i] ? "" : "*", &block->mix, total);
+        some = some || !issue->always[i];
+    }
+    table_row(out, "total", "", total, total);
+    for (int i = 0; i < issue->way_count && issue->way_count > 1; i++) {
+        table_row(out, issue->ways[i].name, "", &issue->ways[i].mix, total);
+    }
+    if (some) {
+        text_puts(out, "  * not in every pass\n");
+    }
+    text_printf(out, "  per matrix instruction: %.2f VALU, %.2f transcendental, %.2f LDS\n",
+                per_matrix(total, MIX_VALU), per_matrix(total, MIX_TRANSCENDENTAL), per_matrix(total, MIX_LDS));
+    for (int i = 0; i < issue->way_count; i++) {
+        table_bound(report, &issue->ways[i], issue->way_count > 1, out);
+    }
+    for (int i = 0; i < issue->cover_count; i++) {
+        const struct issue_cover *cover = &issue->covers[i];
+        if (cover->loads > 0) {
+            text_printf(out, "  %s loads: %d, %.0f cycles of work between issue and wait at least, %.0f in the mean\n",
+                        cover->kind, cover->loads, cover->least_cycles, cover->mean_cycles);
+        }
+    }
+    if (issue->inner) {
+        text_puts(out, "  holds a loop without matrix instructions, counted as if it ran once\n");
+    }
+    if (total->count[MIX_OTHER] > 0) {
+        text_puts(out, "  other:");
+        each_other(assembly, loop->loop, table_other, out);
+        text_puts(out, "\n");
+    }
+}
+
+void report_table(const struct report *report, struct text *out) {
+    text_printf(out, "%s\nchip        %s, wave%d\n", report->instance, report->arch[0] != 0 ? report->arch : "unknown",
+                report->wave);
+    table_resources(report, out);
+    for (int i = 0; i < report->loop_count; i++) {
+        table_loop(report, &report->loops[i], out);
+    }
+    if (report->loop_count == 0) {
+        text_puts(out, "\nno loop holds matrix instructions\n");
+    } else {
+        text_puts(out, "\nThe bound counts the cycles of issue alone and is no measurement.\n");
+    }
+    if (report->assembly.calls > 0) {
+        text_printf(out, "%d calls: what they call is not counted\n", report->assembly.calls);
+    }
+}
+
+/* ---- JSON
+ * -------------------------------------------------------------------------------------------------------------------
+ */
+
+/* Where cJSON could not allocate; every addition goes through these, so that one look at the end is enough. */
+struct json {
+    bool failed;
+};
+
+static void put_number(struct json *json, cJSON *to, const char *name, double value) {
+    json->failed = cJSON_AddNumberToObject(to, name, value) == NULL || json->failed;
+}
+
+/* Two places after the point are more than a bound deserves. */
+static void put_rounded(struct json *json, cJSON *to, const char *name, double value) {
+    put_number(json, to, name, (double)(long long)(value * 100 + 0.5) / 100);
+}
+
+static void put_string(struct json *json, cJSON *to, const char *name, const char *value) {
+    json->failed = cJSON_AddStringToObject(to, name, value) == NULL || json->failed;
+}
+
+static void put_bool(struct json *json, cJSON *to, const char *name, bool value) {
+    json->failed = cJSON_AddBoolToObject(to, name, value) == NULL || json->failed;
+}
+
+static void put_null(struct json *json, cJSON *to, const char *name) {
+    json->failed = cJSON_AddNullToObject(to, name) == NULL || json->failed;
+}
+
+static cJSON *put_object(struct json *json, cJSON *to, const char *name) {
+    cJSON *object = cJSON_AddObjectToObject(to, name);
+    json->failed = object == NULL || json->failed;
+    return object;
+}
+
+static cJSON *put_array(struct json *json, cJSON *to, const char *name) {
+    cJSON *array = cJSON_AddArrayToObject(to, name);
+    json->failed = array == NULL || json->failed;
+    return array;
+}
+
+/* Appends to an array; NULL, which the other functions bear, when that fails. */
+static cJSON *append(struct json *json, cJSON *array, cJSON *item) {
+    if (item == NULL || !cJSON_AddItemToArray(array, item)) {
+        cJSON_Delete(item);
+        json->failed = true;
+        return NULL;
+    }
+    return item;
+}
+
+static void put_mix(struct json *json, cJSON *to, const struct mix *mix) {
+    for (int id = 0; id < MIX_COUNT; id++) {
+        put_number(json, to, mix_names[id].name, mix->count[id]);
+    }
+}
+
+static void put_bound(struct json *json, cJSON *to, const struct report *report, const struct issue_bound *bound) {
+    if (!bound->known) {
+        put_null(json, to, "bound_percent");
+        return;
+    }
+    put_rounded(json, to, "bound_percent", bound->percent);
+    put_string(json, to, "slowest", bound->slowest);
+    put_rounded(json, to, "matrix_cycles", bound->matrix_cycles);
+    put_rounded(json, to, "simd_cycles", bound->simd_cycles);
+    put_rounded(json, to, "lds_cycles", bound->lds_cycles);
+    put_rounded(json, to, "l0_cycles", bound->l0_cycles);
+    if (report->clock_ghz > 0) {
+        put_rounded(json, to, "bound_tflops", tflops(report, bound));
+    }
+}
+
+static void put_resources(struct json *json, cJSON *to, const struct report *report) {
+    const struct resources *resources = &report->resources;
+    if (!report->has_resources) {
+        put_null(json, to, "resources");
+        return;
+    }
+    cJSON *object = put_object(json, to, "resources");
+    put_number(json, object, "vgpr", resources->vgpr);
+    put_number(json, object, "agpr", resources->agpr);
+    put_number(json, object, "sgpr", resources->sgpr);
+    put_number(json, object, "spills", resources->vgpr_spills + resources->sgpr_spills);
+    put_number(json, object, "vgpr_spills", resources->vgpr_spills);
+    put_number(json, object, "sgpr_spills", resources->sgpr_spills);
+    put_number(json, object, "scratch_bytes", resources->scratch_bytes);
+    put_number(json, object, "lds_bytes", resources->lds_bytes);
+    put_number(json, object, "kernarg_bytes", resources->kernarg_bytes);
+    put_number(json, object, "waves_per_simd", resources->waves_per_simd);
+    put_number(json, object, "workgroup_max", resources->workgroup_max);
+}
+
+struct word_list {
+    struct json *json;
+    cJSON *array;
+};
+
+static void put_word(void *context, const char *word, size_t length) {
+    struct word_list *list = context;
+    char copy[128];
+    snprintf(copy, sizeof copy, "%.*s", (int)(length < 127 ? length : 127), word);
+    append(list->json, list->array, cJSON_CreateString(copy));
+}
+
+static void put_ways(struct json *json, cJSON *to, const struct report *report, const struct issue_loop *issue) {
+    cJSON *ways = put_array(json, to, "ways");
+    for (int i = 0; i < issue->way_count; i++) {
+        const struct issue_way *way = &issue->ways[i];
+        cJSON *object = append(json, ways, cJSON_CreateObject());
+        put_string(json, object, "name", way->name);
+        cJSON *labels = put_array(json, object, "blocks");
+        for (int k = 0; k < way->block_count; k++) {
+            append(json, labels, cJSON_CreateString(report->assembly.blocks[way->blocks[k]].label));
+        }
+        put_mix(json, put_object(json, object, "total"), &way->mix);
+        put_bound(json, object, report, &way->bound);
+    }
+}
+
+static void put_loop(struct json *json, cJSON *loops, const struct report *report, const struct report_loop *loop) {
+    const struct assembly *assembly = &report->assembly;
+    const struct issue_loop *issue = &loop->issue;
+    cJSON *object = append(json, loops, cJSON_CreateObject());
+    put_string(json, object, "role", loop->role);
+    put_string(json, object, "label", assembly->blocks[loop->loop->header].label);
+    put_number(json, object, "depth", loop->loop->depth);
+    cJSON *blocks = put_array(json, object, "blocks");
+    for (int i = 0; i < loop->loop->block_count; i++) {
+        const struct assembly_block *block = &assembly->blocks[loop->loop->blocks[i]];
+        cJSON *item = append(json, blocks, cJSON_CreateObject());
+        put_string(json, item, "label", block->label);
+        put_bool(json, item, "always", issue->always[i]);
+        put_mix(json, item, &block->mix);
+    }
+    put_mix(json, put_object(json, object, "total"), &issue->total);
+    cJSON *each = put_object(json, object, "per_matrix");
+    put_rounded(json, each, "valu", per_matrix(&issue->total, MIX_VALU));
+    put_rounded(json, each, "transcendental", per_matrix(&issue->total, MIX_TRANSCENDENTAL));
+    put_rounded(json, each, "lds", per_matrix(&issue->total, MIX_LDS));
+    put_bound(json, object, report, &issue->ways[0].bound);
+    put_ways(json, object, report, issue);
+    cJSON *waits = put_array(json, object, "waits");
+    for (int i = 0; i < issue->cover_count; i++) {
+        cJSON *wait = append(json, waits, cJSON_CreateObject());
+        put_string(json, wait, "kind", issue->covers[i].kind);
+        put_number(json, wait, "loads", issue->covers[i].loads);
+        put_rounded(json, wait, "least_cycles", issue->covers[i].least_cycles);
+        put_rounded(json, wait, "mean_cycles", issue->covers[i].mean_cycles);
+    }
+    put_bool(json, object, "inner_loop", issue->inner);
+    struct word_list others = {json, put_array(json, object, "other_mnemonics")};
+    each_other(assembly, loop->loop, put_word, &others);
+}
+
+bool report_json(const struct report *report, struct text *out, struct error *error) {
+    struct json json = {false};
+    cJSON *root = cJSON_CreateObject();
+    put_string(&json, root, "instance", report->instance);
+    if (report->arch[0] != 0) {
+        put_string(&json, root, "arch", report->arch);
+    } else {
+        put_null(&json, root, "arch");
+    }
+    put_number(&json, root, "wave", report->wave);
+    put_resources(&json, root, report);
+    cJSON *loops = put_array(&json, root, "loops");
+    for (int i = 0; i < report->loop_count; i++) {
+        put_loop(&json, loops, report, &report->loops[i]);
+    }
+    put_number(&json, root, "calls", report->assembly.calls);
+    if (report->clock_ghz > 0) {
+        put_number(&json, root, "clock_ghz", report->clock_ghz);
+        put_number(&json, root, "compute_units", report->compute_units);
+    }
+    char *printed = json.failed ? NULL : cJSON_Print(root);
+    cJSON_Delete(root);
+    if (printed == NULL) {
+        return error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone",
+                         report->instance);
+    }
+    text_puts(out, printed);
+    text_puts(out, "\n");
+    cJSON_free(printed);
+    return true;
+}
