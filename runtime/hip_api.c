@@ -77,7 +77,7 @@ fmha_status hip_api_open(hip_api *hip) {
     if (hip->library == NULL) {
         status = fmha_fail(FMHA_ERROR_NO_DRIVER,
                            "hip: expected the HIP runtime libamdhip64 of ROCm 5 to 7, looked at%s\n"
-                           "install it (Debian: libamdhip64), or set FMHA_HIP_LIBRARY to its path",
+                           "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path",
                            search->places);
     }
     free(search);

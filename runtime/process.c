@@ -96,9 +96,9 @@ static int spawn(const char *const *argv, int write_end, pid_t *child) {
         (problem = posix_spawnattr_setpgroup(&attributes, 0)) == 0 &&
         (problem = posix_spawnattr_setsigmask(&attributes, &none)) == 0 &&
         (problem = posix_spawnattr_setsigdefault(&attributes, &pipe_signal)) == 0 &&
-        (problem = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) == 0 &&
         (problem = posix_spawn_file_actions_adddup2(&actions, write_end, STDOUT_FILENO)) == 0 &&
-        (problem = posix_spawn_file_actions_adddup2(&actions, write_end, STDERR_FILENO)) == 0) {
+        (problem = posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)) == 0 &&
+        (problem = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) == 0) {
         problem = posix_spawn(child, argv[0], &actions, &attributes, (char *const *)argv, environ);
     }
     posix_spawnattr_destroy(&attributes);
@@ -140,27 +140,29 @@ static fmha_status watch(pid_t child, int read_end, long long deadline_ms, outpu
     }
 }
 
-/* Reaps the child; its exit status, 128 + N when signal N ended it, -1 when the process ignores its children's end. */
-static int reap(pid_t child) {
+/* Reaps the child. Its exit status, or 128 + N when signal N ended it (*signal_number, else 0); -1 when the status is
+ * lost because this process ignores its children's end. */
+static int reap(pid_t child, int *signal_number) {
     int status;
     pid_t reaped;
     do {
         reaped = waitpid(child, &status, 0);
     } while (reaped < 0 && errno == EINTR);
+    *signal_number = reaped == child && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (reaped != child) {
         return -1;
     }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + *signal_number;
 }
 
-static void output_finish(output_text *output, int exit_code) {
+static void output_finish(output_text *output, int signal_number) {
     char note[NOTE_BYTES];
     if (output->left_out > 0) {
         snprintf(note, sizeof note, "\n[%zu more bytes are left out]\n", output->left_out);
         memcpy(output->bytes + output->length, note, strlen(note) + 1); /* output_add keeps NOTE_BYTES free */
-    } else if (exit_code > 128 && exit_code - 128 < NSIG) {
-        snprintf(note, sizeof note, "[ended by signal %d]\n", exit_code - 128);
-        output_add(output, note, strlen(note)); /* if there is no memory for the note, the exit code still says it */
+    } else if (signal_number != 0) {
+        snprintf(note, sizeof note, "[ended by signal %d]\n", signal_number);
+        output_add(output, note, strlen(note)); /* if there is no memory for the note, the exit status still says it */
     }
 }
 
@@ -188,7 +190,8 @@ fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **
     if (status != FMHA_OK) {
         kill(-child, SIGKILL);
     }
-    int code = reap(child);
+    int signal_number;
+    int code = reap(child, &signal_number);
     close(ends[0]);
     if (status == FMHA_ERROR_COMPILE) {
         status = fmha_fail(status, "%s: did not end within %d seconds and was killed; it had said: %.4000s", argv[0],
@@ -205,7 +208,7 @@ fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **
         free(text.bytes);
         return status;
     }
-    output_finish(&text, code);
+    output_finish(&text, signal_number);
     *output = text.bytes;
     *exit_code = code;
     return FMHA_OK;
