@@ -1,4 +1,5 @@
 /* Finds drivers: those built in, and those in shared objects of their own. */
+#include <ctype.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -23,7 +24,7 @@ static const struct {
 
 #define KNOWN_COUNT (sizeof known_drivers / sizeof known_drivers[0])
 
-/* Levenshtein's distance between two words of up to NAME_MAX_LENGTH letters. */
+/* Levenshtein's distance between two words of up to NAME_MAX_LENGTH letters, whose case does not count. */
 static size_t distance(const char *left, const char *right) {
     size_t row[NAME_MAX_LENGTH + 1];
     size_t columns = strlen(right);
@@ -34,7 +35,8 @@ static size_t distance(const char *left, const char *right) {
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= columns; j++) {
-            size_t substitute = diagonal + (left[i - 1] != right[j - 1]);
+            size_t substitute =
+                diagonal + (tolower((unsigned char)left[i - 1]) != tolower((unsigned char)right[j - 1]));
             diagonal = row[j];
             size_t indel = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             row[j] = substitute < indel ? substitute : indel;

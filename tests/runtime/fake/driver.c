@@ -1,0 +1,161 @@
+#include "driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+FMHA_API fake_driver_record fake_driver_state;
+FMHA_API const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function);
+
+#define RECORD fake_driver_state
+
+static fmha_fail_function fail;
+
+static fmha_status result_of(const char *function) {
+    if (RECORD.fail_in != NULL && strcmp(RECORD.fail_in, function) == 0) {
+        return fail(FMHA_ERROR_DRIVER, "fake: %s failed", function);
+    }
+    return FMHA_OK;
+}
+
+static fmha_status fake_open(const char *selector, void **state, fmha_device_info *info) {
+    snprintf(RECORD.selector, sizeof RECORD.selector, "%s", selector);
+    fmha_status status = result_of("open");
+    if (status == FMHA_OK) {
+        RECORD.devices++;
+        *state = &RECORD;
+        *info = (fmha_device_info){
+            .arch = "gfx1151",
+            .name = "fake gfx1151",
+            .image_kind = FMHA_IMAGE_HOST_OBJECT,
+            .compute_units = 3,
+            .lds_bytes_workgroup = 65536,
+        };
+    }
+    return status;
+}
+
+static void fake_close(void *state) {
+    (void)state;
+    RECORD.devices--;
+}
+
+static fmha_status fake_memory_alloc(void *state, size_t bytes, const char *label, void **address) {
+    (void)state;
+    snprintf(RECORD.label, sizeof RECORD.label, "%s", label != NULL ? label : "(null)");
+    fmha_status status = result_of("memory_alloc");
+    if (status == FMHA_OK) {
+        *address = malloc(bytes);
+        RECORD.memories++;
+    }
+    return status;
+}
+
+static fmha_status fake_memory_free(void *state, void *address) {
+    (void)state;
+    free(address);
+    RECORD.memories--;
+    return result_of("memory_free");
+}
+
+static fmha_status fake_memory_write(void *state, void *to, const void *from_host, size_t bytes) {
+    (void)state;
+    RECORD.copies++;
+    memcpy(to, from_host, bytes);
+    return result_of("memory_write");
+}
+
+static fmha_status fake_memory_read(void *state, void *to_host, const void *from, size_t bytes) {
+    (void)state;
+    RECORD.copies++;
+    memcpy(to_host, from, bytes);
+    return result_of("memory_read");
+}
+
+static fmha_status fake_compile(void *state, const fmha_source *source, void **image, size_t *image_bytes) {
+    (void)state;
+    fmha_status status = result_of("compile");
+    if (status == FMHA_OK) {
+        *image = strdup(source->text);
+        *image_bytes = strlen(source->text) + 1;
+    }
+    return status;
+}
+
+static fmha_status fake_module_load(void *state, const void *image, size_t image_bytes, void **module) {
+    (void)state;
+    (void)image;
+    (void)image_bytes;
+    fmha_status status = result_of("module_load");
+    if (status == FMHA_OK) {
+        RECORD.modules++;
+        *module = &RECORD;
+    }
+    return status;
+}
+
+static fmha_status fake_module_unload(void *state, void *module) {
+    (void)state;
+    (void)module;
+    RECORD.modules--;
+    return result_of("module_unload");
+}
+
+static fmha_status fake_module_kernel(void *state, void *module, const char *symbol, void **kernel) {
+    (void)state;
+    RECORD.lookups++;
+    snprintf(RECORD.symbol, sizeof RECORD.symbol, "%s", symbol);
+    *kernel = module;
+    return result_of("module_kernel");
+}
+
+static fmha_status fake_launch(void *state, void *kernel, const fmha_launch_config *config) {
+    (void)state;
+    (void)kernel;
+    RECORD.launches++;
+    RECORD.launched = *config;
+    return result_of("launch");
+}
+
+static fmha_status fake_synchronize(void *state, void *stream) {
+    (void)state;
+    RECORD.synchronized_stream = stream;
+    return result_of("synchronize");
+}
+
+static fmha_status fake_findings(void *state, const fmha_finding **findings, size_t *count) {
+    static const fmha_finding finding = {"out-of-bounds", "kernel.hip:7: read past q"};
+    (void)state;
+    *findings = &finding;
+    *count = 1;
+    return result_of("findings");
+}
+
+static fmha_status fake_clear_findings(void *state) {
+    (void)state;
+    RECORD.clears++;
+    return result_of("clear_findings");
+}
+
+const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function) {
+    static fmha_driver driver = {
+        .name = "emu",
+        .open = fake_open,
+        .close = fake_close,
+        .memory_alloc = fake_memory_alloc,
+        .memory_free = fake_memory_free,
+        .memory_write = fake_memory_write,
+        .memory_read = fake_memory_read,
+        .compile = fake_compile,
+        .module_load = fake_module_load,
+        .module_unload = fake_module_unload,
+        .module_kernel = fake_module_kernel,
+        .launch = fake_launch,
+        .synchronize = fake_synchronize,
+    };
+    fail = fail_function;
+    driver.version = RECORD.version != 0 ? RECORD.version : FMHA_DRIVER_VERSION;
+    driver.findings = RECORD.without_findings ? NULL : fake_findings;
+    driver.clear_findings = RECORD.without_findings ? NULL : fake_clear_findings;
+    return &driver;
+}
