@@ -66,13 +66,8 @@ struct arguments {
     bool help, version;
 };
 
-extern const struct command command_generate, command_build, command_list, command_doctor, command_help;
-#ifdef CLI_HAVE_VERIFY
-extern const struct command command_verify;
-#endif
-#ifdef CLI_HAVE_REPORT
-extern const struct command command_report;
-#endif
+extern const struct command command_generate, command_build, command_verify, command_report, command_list,
+    command_doctor, command_help;
 
 /* NULL-terminated, in the order of the first screen. */
 extern const struct command *const cli_commands[];

@@ -120,8 +120,10 @@ static void try_generator(struct doctor *doctor) {
     struct check *generate = &doctor->checks[CHECK_GENERATE];
     if (!kernels_open(&options, &kernels, &error) || !kernels_emit(&kernels, &error)) {
         text_puts(&generate->says, error.text);
-        text_puts(&doctor->checks[CHECK_BUILD].says, "not tried: nothing was generated");
-        text_puts(&doctor->checks[CHECK_VERIFY].says, "not tried: nothing was generated");
+        for (int i = CHECK_BUILD; i <= CHECK_VERIFY; i++) {
+            text_puts(&doctor->checks[i].says, "not tried: nothing was generated");
+            doctor->checks[i].cure = NULL;
+        }
     } else {
         generate->works = true;
         text_printf(&generate->says, "%s, %zu bytes", kernels.instances[0].name, kernels.instances[0].text.length);
@@ -264,7 +266,7 @@ static int run(const struct arguments *arguments) {
     struct error error;
     struct doctor doctor = {
         .arch = own->arch ? own->arch : EXAMPLE_ARCH,
-        .checks = {{.name = "generate", .needed = true, .cure = "name a chip that 'fmhagen list --arch' knows"},
+        .checks = {{.name = "generate", .needed = true},
                    {.name = "build", .needed = true, .cure = CURE_COMPILER},
                    {.name = "verify", .needed = true, .cure = CURE_COMPILER},
                    {.name = "hip",

@@ -36,12 +36,10 @@ static void add_wrapped(struct text *out, const char *words, int start, int inde
 static void add_row(struct text *out, const char *left, const char *right) {
     int length = (int)strlen(left);
     text_printf(out, "  %s", left);
-    if (length + 4 > RIGHT_COLUMN) {
+    if (length + 4 > RIGHT_COLUMN)
         text_printf(out, "\n%*s", RIGHT_COLUMN, "");
-        length = RIGHT_COLUMN;
-    } else {
+    else
         text_printf(out, "%*s", RIGHT_COLUMN - length - 2, "");
-    }
     add_wrapped(out, right, RIGHT_COLUMN, RIGHT_COLUMN);
 }
 
@@ -66,19 +64,21 @@ static void add_field(struct text *out, const struct spec_field *field) {
             snprintf(left, sizeof left, "--%s[=WORD]", field->option);
         else
             snprintf(left, sizeof left, "--%s WORD", field->option);
-        const char *separator = ": ";
+        const char *separator = " [";
         const char *const *words = spec_typed_words(field);
         for (int i = 0; words[i]; i++)
             if (word_works(field, i)) {
                 text_printf(&right, "%s%s", separator, words[i]);
                 separator = ", ";
             }
+        text_puts(&right, "]");
     } else {
         snprintf(left, sizeof left, "--%s N", field->option);
         bool two = field->multiple_of == 0 || field->maximum - field->minimum == field->multiple_of;
-        text_printf(&right, "; %" PRId32 " %s %" PRId32, field->minimum, two ? "or" : "to", field->maximum);
+        text_printf(&right, " [%" PRId32 " %s %" PRId32, field->minimum, two ? "or" : "to", field->maximum);
         if (!two && field->multiple_of > 1)
             text_printf(&right, " in steps of %" PRId32, field->multiple_of);
+        text_puts(&right, "]");
     }
     add_row(out, left, right.bytes ? right.bytes : "");
     if (right.failed)

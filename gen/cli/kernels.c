@@ -17,8 +17,14 @@ bool kernels_emit(struct kernels *kernels, struct error *error) {
         return error_set(error, ERROR_RUN, "generate: out of memory");
     for (; kernels->emitted < kernels->count; kernels->emitted++)
         if (!instance_emit(kernels->engine, &kernels->specs[kernels->emitted], &kernels->instances[kernels->emitted],
-                           error))
+                           error)) {
+            char name[SPEC_NAME_MAX];
+            spec_name(&kernels->specs[kernels->emitted], name);
+            struct error copy = *error;
+            if (kernels->count > 1)
+                error_set(error, copy.kind, "%s (for %s)", copy.text, name);
             return false;
+        }
     return true;
 }
 

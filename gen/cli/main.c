@@ -11,14 +11,8 @@
 #include "text.h"
 
 const struct command *const cli_commands[] = {
-    &command_generate, &command_build,
-#ifdef CLI_HAVE_VERIFY
-    &command_verify,
-#endif
-#ifdef CLI_HAVE_REPORT
-    &command_report,
-#endif
-    &command_list,     &command_doctor, &command_help, NULL,
+    &command_generate, &command_build,  &command_verify, &command_report,
+    &command_list,     &command_doctor, &command_help,   NULL,
 };
 
 /* Names that are kept for commands to come. */
@@ -59,7 +53,8 @@ bool cli_print(const struct text *text, struct error *error) {
         return error_set(error, ERROR_RUN, "standard output: out of memory");
     errno = 0;
     if (fwrite(text->bytes ? text->bytes : "", 1, text->length, stdout) != text->length || fflush(stdout) != 0)
-        return error_set(error, ERROR_RUN, "standard output: expected to write %zu bytes, got \"%s\"", text->length,
+        return error_set(error, ERROR_RUN,
+                         "standard output: expected to write everything, got: %s; what was written is cut",
                          strerror(errno));
     return true;
 }
@@ -134,7 +129,6 @@ int main(int argc, char **argv) {
 
     struct error error;
     const struct command *command = &command_generate;
-    int status = 0;
     int first = 1;
     if (argv[1][0] != '-' && argv[1][0]) {
         command = cli_command_find(argv[1], &error);
@@ -142,10 +136,5 @@ int main(int argc, char **argv) {
     }
     if (!command)
         return cli_fail(&error);
-    status = run_command(command, argc - first, argv + first);
-    if (status == 0 && fflush(stdout) != 0) {
-        error_set(&error, ERROR_RUN, "standard output: expected to write, got \"%s\"", strerror(errno));
-        status = cli_fail(&error);
-    }
-    return status;
+    return run_command(command, argc - first, argv + first);
 }

@@ -26,8 +26,9 @@ bool output_folder_make(const char *path, struct error *error) {
         char kept = *end;
         *end = 0;
         struct stat status;
-        if (mkdir(copy, 0777) != 0 && stat(copy, &status) != 0)
-            done = error_set(error, ERROR_RUN, "%s: expected to make the folder, got \"%s\"", copy, strerror(errno));
+        int reason = mkdir(copy, 0777) == 0 ? 0 : errno;
+        if (reason && stat(copy, &status) != 0)
+            done = error_set(error, ERROR_RUN, "%s: expected to make the folder, got: %s", copy, strerror(reason));
         else if (stat(copy, &status) != 0 || !S_ISDIR(status.st_mode))
             done = error_set(error, ERROR_RUN, "%s: expected a folder, got a file of that name; choose another with -o",
                              copy);

@@ -34,7 +34,7 @@
 #include "text.h"
 
 struct golden_case {
-    char name[128];
+    char name[256];
 };
 
 static void add_line(struct text *out, const char *prefix, const char *line, size_t length) {
