@@ -160,15 +160,15 @@ static bool name_files(struct job *jobs, int count, const char *folder, struct e
  */
 
 static void add_table(const struct build *build, struct text *out) {
-    const fmha_compiler *last = NULL;
+    const char *last = "";
     for (int i = 0; i < build->count; i++) {
         const struct job *job = &build->jobs[i];
         const struct resources *resources = &job->resources;
         if (!job->done)
             continue;
-        if (job->compiler != last)
+        if (strcmp(job->compiler->path, last) != 0)
             text_printf(out, "%s, %s\n", job->compiler->version, job->compiler->path);
-        last = job->compiler;
+        last = job->compiler->path;
         text_printf(out, "%s: %d VGPR, %d SGPR, %d bytes of LDS, %d waves per SIMD", job->object_path, resources->vgpr,
                     resources->sgpr, resources->lds_bytes, resources->waves_per_simd);
         if (resources->vgpr_spills || resources->sgpr_spills || resources->scratch_bytes)

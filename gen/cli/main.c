@@ -68,8 +68,12 @@ static void note_interrupt(int signal_number) {
 
 void cli_catch_interrupts(void) {
     const struct sigaction once = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    sigaction(SIGINT, &once, NULL);
-    sigaction(SIGTERM, &once, NULL);
+    static const int signals[] = {SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction before;
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &once, NULL);
+    }
 }
 
 bool cli_interrupted(void) {

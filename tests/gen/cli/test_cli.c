@@ -203,6 +203,7 @@ ParameterizedTest(struct golden_case *parameter, cli, golden, .timeout = 300) {
     read_case(expected, &head, &script);
     cr_assert_gt(script.length, 0, "%s: expected a line that begins with '$ '", path);
 
+    cr_assert_eq(access(FMHAGEN_PATH, X_OK), 0, "%s: %s", FMHAGEN_PATH, strerror(errno));
     cr_assert(mkdtemp(root));
     snprintf(folder, sizeof folder, "%s/a folder", root);
     cr_assert_eq(mkdir(folder, 0777), 0);
