@@ -9,13 +9,9 @@
 
 #include "error.h"
 #include "spec.h"
-#include "text.h"
+#include "verify_report.h"
 
 struct template_engine;
-
-struct verify_shape {
-    int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads 1 and up */
-};
 
 enum verify_inputs {
     VERIFY_INPUTS_DEFAULT, /* standing shapes: each case its own kind; given shapes: random, then unbalanced */
@@ -51,42 +47,11 @@ void verify_options_init(struct verify_options *options);
 bool verify_inputs_parse(const char *word, enum verify_inputs *inputs);
 bool verify_layout_parse(const char *word, enum verify_layout *layout);
 
-struct verify_case {
-    struct verify_shape shape;
-    char what[64];   /* what the case is for: "one past each tile" */
-    char inputs[24]; /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
-    char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are */
-    double scale;
-    uint64_t seed;
-    double max_error_over_bound; /* of O, over all elements; at most 1 passes */
-    double lse_error_over_bound; /* of LSE; NAN where the instance or the case has none */
-    double mean_error;           /* signed, in half units in the last place of O; NAN: too few rows to tell */
-    double mean_error_over_bound;
-    char **findings; /* one line each; none: passed */
-    size_t finding_count;
-};
-
-struct verify_report {
-    char instance[SPEC_NAME_MAX];
-    char device[64];
-    bool passed; /* no case has a finding */
-    struct verify_case *cases;
-    size_t case_count;
-};
-
 /* Emits, compiles, loads and runs the instance of a resolved spec. Returns false when it could not be run to the end:
  * an emit or compile error, no such device, a shape that the instance's constraints refuse (ERROR_USAGE, before
  * anything runs). A kernel that is wrong is no such error: true is returned and report->passed is false. On true the
  * report must be freed; on false it needs no free. */
 bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
                 struct verify_report *report, struct error *error);
-void verify_report_free(struct verify_report *report);
-
-/* A table for people: one line a case, the findings below it. */
-void verify_report_table(const struct verify_report *report, struct text *out);
-
-/* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
- * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[]. NAN is written as null. */
-bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 
 #endif

@@ -1,0 +1,524 @@
+#include "execute.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A tensor in memory: [batch][heads][rows][columns] with strides in elements, the last dimension contiguous. */
+struct view {
+    int64_t batch, heads, rows, columns;
+    int64_t stride_batch, stride_head, stride_row;
+    int64_t offset, elements; /* elements: of the whole allocation */
+};
+
+enum tensor_id { TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_COUNT };
+static const char *const tensor_names[TENSOR_COUNT] = {"q", "k", "v", "o"};
+
+enum { VALUES_MAX = 7 + 3 * TENSOR_COUNT, LSE_GUARD = 1024 };
+
+struct named_values {
+    struct problem_value list[VALUES_MAX];
+    int count;
+    char names[3 * TENSOR_COUNT][24];
+};
+
+/* One buffer on the device with the image of what it must hold on the host. */
+struct buffer {
+    void *address;
+    unsigned char *image; /* what was written */
+    size_t bytes;
+};
+
+static bool v_is_transposed(const struct instance *instance) {
+    const struct spec_field *field = &spec_fields[SPEC_V_LAYOUT];
+    return strcmp(field->words[instance->spec.value[SPEC_V_LAYOUT]], "transposed") == 0;
+}
+
+int64_t execute_alignment(const struct instance *instance) {
+    return instance->spec.value[SPEC_ALIGN] / 2;
+}
+
+static int64_t round_up(int64_t value, int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/* Rows that a kernel which forgets the end of an output would write past it: those of a workgroup's tile. */
+static int64_t guard_elements(const struct instance *instance, const struct view *view) {
+    return instance->spec.value[SPEC_BLOCK_M] * view->stride_row;
+}
+
+/* False when the tensor has more elements than 63 bits can count bytes of. */
+static bool make_view(const struct execute_layout *layout, int64_t alignment, int64_t batch, int64_t heads,
+                      int64_t rows, int64_t columns, struct view *view) {
+    int64_t row = round_up(columns + layout->row_padding, alignment), head_rows, batch_rows, all;
+    *view = (struct view){.batch = batch, .heads = heads, .rows = rows, .columns = columns, .offset = layout->offset};
+    if (__builtin_mul_overflow(row, layout->order == EXECUTE_BSHD ? heads : rows, &head_rows) ||
+        __builtin_mul_overflow(head_rows, layout->order == EXECUTE_BSHD ? rows : heads, &batch_rows) ||
+        __builtin_add_overflow(batch_rows, round_up(layout->batch_padding, alignment), &view->stride_batch) ||
+        __builtin_mul_overflow(view->stride_batch, batch, &all) || all > INT64_MAX / 64)
+        return false;
+    view->stride_row = layout->order == EXECUTE_BSHD ? head_rows : row;
+    view->stride_head = layout->order == EXECUTE_BSHD ? row : head_rows;
+    view->elements = layout->offset;
+    if (batch && heads && rows && columns) /* up to the last element and no further */
+        view->elements += (batch - 1) * view->stride_batch + (heads - 1) * view->stride_head +
+                          (rows - 1) * view->stride_row + columns;
+    /* Padded inputs end in padding; those that are not end where their memory does. */
+    if (layout->row_padding)
+        view->elements += row - columns;
+    return true;
+}
+
+static bool make_views(const struct instance *instance, const struct execute_request *request,
+                       struct view views[TENSOR_COUNT], struct error *error) {
+    const struct reference_problem *problem = request->problem;
+    int64_t alignment = execute_alignment(instance);
+    bool transposed = v_is_transposed(instance);
+    bool fits = make_view(&request->q, alignment, problem->batch, problem->heads_q, problem->seqlen_q,
+                          problem->head_dim, &views[TENSOR_Q]) &&
+                make_view(&request->k, alignment, problem->batch, problem->heads_k, problem->seqlen_k,
+                          problem->head_dim, &views[TENSOR_K]) &&
+                make_view(&request->v, alignment, problem->batch, problem->heads_k,
+                          transposed ? problem->head_dim_v : problem->seqlen_k,
+                          transposed ? problem->seqlen_k : problem->head_dim_v, &views[TENSOR_V]) &&
+                make_view(&request->o, alignment, problem->batch, problem->heads_q, problem->seqlen_q,
+                          problem->head_dim_v, &views[TENSOR_O]);
+    if (!fits)
+        return error_set(
+            error, ERROR_USAGE,
+            "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+            ": expected tensors that fit into memory, got more bytes than 63 bits count; use a smaller shape",
+            problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q, problem->seqlen_k);
+    views[TENSOR_O].elements += guard_elements(instance, &views[TENSOR_O]);
+    return true;
+}
+
+static void name_values(const struct reference_problem *problem, const struct view views[TENSOR_COUNT],
+                        struct named_values *values) {
+    values->count = 0;
+    const struct problem_value lengths[] = {{"batch", problem->batch},          {"heads_q", problem->heads_q},
+                                            {"heads_k", problem->heads_k},      {"seqlen_q", problem->seqlen_q},
+                                            {"seqlen_k", problem->seqlen_k},    {"head_dim", problem->head_dim},
+                                            {"head_dim_v", problem->head_dim_v}};
+    for (size_t index = 0; index < sizeof lengths / sizeof *lengths; index++)
+        values->list[values->count++] = lengths[index];
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
+        const int64_t strides[] = {views[tensor].stride_batch, views[tensor].stride_head, views[tensor].stride_row};
+        static const char *const axes[] = {"batch", "head", "row"};
+        for (int axis = 0; axis < 3; axis++) {
+            char *name = values->names[tensor * 3 + axis];
+            snprintf(name, sizeof values->names[0], "stride_%s_%s", tensor_names[tensor], axes[axis]);
+            values->list[values->count++] = (struct problem_value){name, strides[axis]};
+        }
+    }
+}
+
+static const struct problem_value *find_value(const struct named_values *values, const char *name) {
+    for (int index = 0; index < values->count; index++)
+        if (strcmp(values->list[index].name, name) == 0)
+            return &values->list[index];
+    return NULL;
+}
+
+static bool is_buffer_name(const char *name) {
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (strcmp(name, tensor_names[tensor]) == 0)
+            return true;
+    return strcmp(name, "lse") == 0;
+}
+
+static bool check_argument(const struct instance *instance, const struct execute_request *request,
+                           const struct named_values *values, const struct argument *argument, struct error *error) {
+    bool known = argument->kind == ARGUMENT_BUFFER ? is_buffer_name(argument->name)
+                 : strcmp(argument->type, "f32") == 0
+                     ? strcmp(argument->name, "scale") == 0
+                     : strcmp(argument->name, "scale") != 0 && find_value(values, argument->name) != NULL;
+    if (!known)
+        return error_set(
+            error, ERROR_RUN,
+            "%s: argument '%s' (%s %s): expected a buffer q, k, v, o or lse, the f32 scale, or an integer "
+            "that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers this one; "
+            "rename it in the template",
+            instance->name, argument->name, argument->kind == ARGUMENT_BUFFER ? "buffer of" : "value of",
+            argument->type);
+    uint32_t size = argument->kind == ARGUMENT_BUFFER || strcmp(argument->type, "i64") == 0 ? 8 : 4;
+    if (argument->size_bytes != size || argument->offset_bytes > instance->argument_bytes ||
+        size > instance->argument_bytes - argument->offset_bytes)
+        return error_set(error, ERROR_RUN,
+                         "%s: argument '%s': expected %u bytes inside the block of %u, got %u at offset %u",
+                         instance->name, argument->name, size, instance->argument_bytes, argument->size_bytes,
+                         argument->offset_bytes);
+    if (strcmp(argument->name, "lse") == 0 && !request->lse && !argument->optional)
+        return error_set(error, ERROR_RUN, "%s: argument 'lse' is not optional: give the request an LSE",
+                         instance->name);
+    const struct problem_value *value = find_value(values, argument->name);
+    if (value && size == 4 && (value->value > INT32_MAX || value->value < INT32_MIN))
+        return error_set(error, ERROR_USAGE, "%s: argument '%s': expected at most %d, got %" PRId64, instance->name,
+                         argument->name, INT32_MAX, value->value);
+    return true;
+}
+
+/* "choose heads_q as a multiple of heads_k", where the constraint has that form. */
+static void what_would_serve(const struct constraint *constraint, char *text, size_t text_bytes) {
+    const char *percent = strstr(constraint->field, " % ");
+    if (strcmp(constraint->relation, "equals") == 0 && percent && constraint->value == 0)
+        snprintf(text, text_bytes, "choose %.*s as a multiple of %s", (int)(percent - constraint->field),
+                 constraint->field, percent + 3);
+    else
+        snprintf(text, text_bytes, "choose %s %s%" PRId64, constraint->field,
+                 strcmp(constraint->relation, "max") == 0   ? "at most "
+                 : strcmp(constraint->relation, "min") == 0 ? "at least "
+                                                            : "",
+                 constraint->value);
+}
+
+static bool check_constraint(const struct instance *instance, const struct reference_problem *problem,
+                             const struct named_values *values, const struct constraint *constraint,
+                             struct error *error) {
+    int64_t got;
+    if (!instance_evaluate(constraint->field, values->list, values->count, &got, error))
+        return false;
+    bool met = strcmp(constraint->relation, "max") == 0   ? got <= constraint->value
+               : strcmp(constraint->relation, "min") == 0 ? got >= constraint->value
+                                                          : got == constraint->value;
+    if (met)
+        return true;
+    char cure[160];
+    what_would_serve(constraint, cure, sizeof cure);
+    return error_set(error, ERROR_USAGE,
+                     "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": expected %s %s %" PRId64
+                     ", got %" PRId64 "; %s",
+                     instance->name, problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q,
+                     problem->seqlen_k, constraint->field,
+                     strcmp(constraint->relation, "equals") == 0 ? "equal to"
+                     : strcmp(constraint->relation, "max") == 0  ? "at most"
+                                                                 : "at least",
+                     constraint->value, got, cure);
+}
+
+bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error) {
+    struct view views[TENSOR_COUNT];
+    struct named_values values;
+    if (!make_views(instance, request, views, error))
+        return false;
+    name_values(request->problem, views, &values);
+    for (int index = 0; index < instance->argument_count; index++)
+        if (!check_argument(instance, request, &values, &instance->arguments[index], error))
+            return false;
+    for (int index = 0; index < instance->constraint_count; index++)
+        if (!check_constraint(instance, request->problem, &values, &instance->constraints[index], error))
+            return false;
+    return true;
+}
+
+/* The library's words become the error's. */
+static bool device_call(fmha_status status, const char *doing, struct error *error) {
+    if (status == FMHA_OK)
+        return true;
+    return error_set(error, ERROR_RUN, "%s: %s", doing, fmha_last_error());
+}
+
+/* An emulated device takes the seed of its wave order from the environment when it is opened. */
+static fmha_status open_seeded(const char *device_name, uint64_t seed, fmha_device **device) {
+    const char *variable = "FMHA_EMU_SEED", *before = getenv(variable);
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    if (!before)
+        setenv(variable, text, 1);
+    fmha_status status = fmha_device_open(device_name, device);
+    if (!before)
+        unsetenv(variable);
+    return status;
+}
+
+bool execute_open(const char *device_name, const struct instance *instance, uint64_t seed,
+                  struct execute_target *target, struct error *error) {
+    *target = (struct execute_target){.instance = instance};
+    const struct fmha_source source = {
+        .text = instance->text.bytes, .symbol = instance->name, .wave = instance->spec.value[SPEC_WAVE]};
+    void *image = NULL;
+    size_t image_bytes = 0;
+    bool opened =
+        device_call(open_seeded(device_name, seed, &target->device), device_name, error) &&
+        device_call(fmha_source_compile(target->device, &source, &image, &image_bytes), instance->name, error) &&
+        device_call(fmha_module_load(target->device, image, image_bytes, &target->module), instance->name, error) &&
+        device_call(fmha_module_kernel(target->module, instance->name, &target->kernel), instance->name, error);
+    free(image);
+    if (!opened)
+        execute_close(target);
+    return opened;
+}
+
+void execute_close(struct execute_target *target) {
+    fmha_device_close(target->device);
+    *target = (struct execute_target){0};
+}
+
+static int64_t place_of(const struct view *view, int64_t row_index) {
+    int64_t row = row_index % view->rows, head = row_index / view->rows % view->heads;
+    int64_t batch = row_index / view->rows / view->heads;
+    return view->offset + batch * view->stride_batch + head * view->stride_head + row * view->stride_row;
+}
+
+static int64_t row_count(const struct view *view) {
+    return view->batch * view->heads * view->rows;
+}
+
+/* Packed rows to their places in memory, and back. */
+static void scatter(const struct view *view, uint16_t *memory, const uint16_t *packed) {
+    for (int64_t row = 0; row < row_count(view); row++)
+        memcpy(memory + place_of(view, row), packed + row * view->columns, (size_t)view->columns * sizeof *packed);
+}
+
+static void gather(const struct view *view, const uint16_t *memory, uint16_t *packed) {
+    for (int64_t row = 0; row < row_count(view); row++)
+        memcpy(packed + row * view->columns, memory + place_of(view, row), (size_t)view->columns * sizeof *packed);
+}
+
+/* [batch][head][seqlen_k][head_dim_v] to [batch][head][head_dim_v][seqlen_k]; the caller frees it. */
+static uint16_t *transpose(const uint16_t *bits, int64_t heads, int64_t rows, int64_t columns) {
+    uint16_t *transposed = malloc((size_t)(heads * rows * columns) * sizeof *bits + 1);
+    for (int64_t head = 0; transposed && head < heads; head++)
+        for (int64_t row = 0; row < rows; row++)
+            for (int64_t column = 0; column < columns; column++)
+                transposed[(head * columns + column) * rows + row] = bits[(head * rows + row) * columns + column];
+    return transposed;
+}
+
+/* Where an element of a tensor's memory is, for people. */
+static void describe_place(const struct view *view, int64_t element, char *text, size_t text_bytes) {
+    int64_t rest = element - view->offset;
+    if (rest < 0) {
+        snprintf(text, text_bytes, "%" PRId64 " elements before its first", -rest);
+        return;
+    }
+    int64_t batch = row_count(view) ? rest / view->stride_batch : view->batch;
+    if (batch >= view->batch) {
+        snprintf(text, text_bytes, "element %" PRId64 " of its memory, past its end", element);
+        return;
+    }
+    rest -= batch * view->stride_batch;
+    bool rows_outside = view->stride_row >= view->stride_head;
+    int64_t outer = rows_outside ? view->stride_row : view->stride_head;
+    int64_t inner = rows_outside ? view->stride_head : view->stride_row;
+    int64_t outer_index = rest / outer, inner_index = rest % outer / inner, column = rest % outer % inner;
+    snprintf(text, text_bytes,
+             "batch %" PRId64 ", head %" PRId64 ", row %" PRId64 ", column %" PRId64 " (of %" PRId64 " heads, %" PRId64
+             " rows, %" PRId64 " columns)",
+             batch, rows_outside ? inner_index : outer_index, rows_outside ? outer_index : inner_index, column,
+             view->heads, view->rows, view->columns);
+}
+
+struct run {
+    const struct execute_target *target;
+    const struct execute_request *request;
+    struct view views[TENSOR_COUNT];
+    struct named_values values;
+    struct buffer buffers[TENSOR_COUNT];
+    struct buffer lse;
+    struct error *error;
+};
+
+static bool no_memory(const struct run *run, size_t bytes, const char *what) {
+    return error_set(run->error, ERROR_RUN, "no memory for %zu bytes of %s; verify a smaller shape", bytes, what);
+}
+
+static bool buffer_new(const struct run *run, const char *label, size_t bytes, struct buffer *buffer) {
+    buffer->bytes = bytes ? bytes : 1; /* an empty tensor still has an address */
+    buffer->image = malloc(buffer->bytes + sizeof(uint32_t));
+    if (!buffer->image)
+        return no_memory(run, buffer->bytes, label);
+    for (size_t at = 0; at < buffer->bytes; at += sizeof(uint32_t))
+        memcpy(buffer->image + at, &(uint32_t){EXECUTE_POISON_F32}, sizeof(uint32_t));
+    return true;
+}
+
+static bool buffer_send(const struct run *run, const char *label, struct buffer *buffer) {
+    return device_call(fmha_memory_alloc(run->target->device, buffer->bytes, label, &buffer->address), label,
+                       run->error) &&
+           device_call(fmha_memory_write(run->target->device, buffer->address, buffer->image, buffer->bytes), label,
+                       run->error);
+}
+
+static void buffer_free(const struct run *run, struct buffer *buffer) {
+    fmha_memory_free(run->target->device, buffer->address);
+    free(buffer->image);
+}
+
+static bool make_buffers(struct run *run) {
+    const struct execute_request *request = run->request;
+    const struct reference_problem *problem = request->problem;
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (!buffer_new(run, tensor_names[tensor], (size_t)run->views[tensor].elements * sizeof(uint16_t),
+                        &run->buffers[tensor]))
+            return false;
+    scatter(&run->views[TENSOR_Q], (uint16_t *)run->buffers[TENSOR_Q].image, request->q_bits);
+    scatter(&run->views[TENSOR_K], (uint16_t *)run->buffers[TENSOR_K].image, request->k_bits);
+    uint16_t *transposed = NULL;
+    if (v_is_transposed(run->target->instance)) {
+        int64_t heads = problem->batch * problem->heads_k;
+        transposed = transpose(request->v_bits, heads, problem->seqlen_k, problem->head_dim_v);
+        if (!transposed)
+            return no_memory(run, run->buffers[TENSOR_V].bytes, "v");
+    }
+    scatter(&run->views[TENSOR_V], (uint16_t *)run->buffers[TENSOR_V].image, transposed ? transposed : request->v_bits);
+    free(transposed);
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (!buffer_send(run, tensor_names[tensor], &run->buffers[tensor]))
+            return false;
+    if (!request->lse)
+        return true;
+    int64_t rows = problem->batch * problem->heads_q * problem->seqlen_q;
+    int64_t guard = LSE_GUARD + run->target->instance->spec.value[SPEC_BLOCK_M];
+    return buffer_new(run, "lse", (size_t)(LSE_GUARD + rows + guard) * sizeof(float), &run->lse) &&
+           buffer_send(run, "lse", &run->lse);
+}
+
+static void *buffer_address(const struct run *run, const char *name) {
+    if (strcmp(name, "lse") == 0)
+        return run->lse.address ? (float *)run->lse.address + LSE_GUARD : NULL;
+    int tensor = 0;
+    while (strcmp(name, tensor_names[tensor]) != 0)
+        tensor++;
+    return (uint16_t *)run->buffers[tensor].address + run->views[tensor].offset;
+}
+
+static void pack_argument(const struct run *run, const struct argument *argument, unsigned char *block) {
+    unsigned char *at = block + argument->offset_bytes;
+    if (argument->kind == ARGUMENT_BUFFER) {
+        void *address = buffer_address(run, argument->name);
+        memcpy(at, &address, sizeof address);
+    } else if (strcmp(argument->type, "f32") == 0) {
+        memcpy(at, &(float){(float)run->request->problem->scale}, sizeof(float));
+    } else if (argument->size_bytes == 4) {
+        memcpy(at, &(int32_t){(int32_t)find_value(&run->values, argument->name)->value}, 4);
+    } else {
+        memcpy(at, &find_value(&run->values, argument->name)->value, 8);
+    }
+}
+
+static bool evaluate_grid(const struct run *run, uint32_t grid[3], bool *empty) {
+    const struct instance *instance = run->target->instance;
+    *empty = false;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t size;
+        if (!instance_evaluate(instance->grid[axis], run->values.list, run->values.count, &size, run->error))
+            return false;
+        if (size < 0 || size > UINT32_MAX)
+            return error_set(run->error, ERROR_USAGE,
+                             "%s: grid '%s': expected 0 to %" PRIu32 " workgroups, got %" PRId64
+                             "; use a smaller shape",
+                             instance->name, instance->grid[axis], UINT32_MAX, size);
+        grid[axis] = (uint32_t)size;
+        *empty = *empty || size == 0;
+    }
+    return true;
+}
+
+static bool launch(const struct run *run, struct findings *findings) {
+    const struct instance *instance = run->target->instance;
+    fmha_launch_config config = {.workgroup = {instance->workgroup, 1, 1}, .argument_bytes = instance->argument_bytes};
+    bool empty;
+    if (!evaluate_grid(run, config.grid, &empty))
+        return false;
+    if (empty)
+        return true;
+    unsigned char *block = calloc(instance->argument_bytes + 1, 1);
+    if (!block)
+        return no_memory(run, instance->argument_bytes, "arguments");
+    for (int index = 0; index < instance->argument_count; index++)
+        pack_argument(run, &instance->arguments[index], block);
+    config.arguments = block;
+    fmha_status status = fmha_kernel_launch(run->target->kernel, &config);
+    if (status == FMHA_OK)
+        status = fmha_device_synchronize(run->target->device, NULL);
+    free(block);
+    if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
+        return device_call(status, instance->name, run->error);
+    if (status == FMHA_ERROR_KERNEL)
+        findings_add(findings, "%s", fmha_last_error());
+    const fmha_finding *list;
+    size_t count;
+    if (!device_call(fmha_device_findings(run->target->device, &list, &count), "findings", run->error))
+        return false;
+    for (size_t index = 0; index < count; index++)
+        findings_add(findings, "%s: %s", list[index].kind, list[index].text);
+    return device_call(fmha_device_clear_findings(run->target->device), "findings", run->error);
+}
+
+static bool read_back(const struct run *run, const struct buffer *buffer, const char *label, unsigned char **bytes) {
+    *bytes = malloc(buffer->bytes);
+    if (!*bytes)
+        return no_memory(run, buffer->bytes, label);
+    return device_call(fmha_memory_read(run->target->device, *bytes, buffer->address, buffer->bytes), label,
+                       run->error);
+}
+
+/* Whether memory holds what its image says, in elements of `size` bytes; the first that does not otherwise, else -1. */
+static int64_t first_difference(const struct buffer *buffer, const unsigned char *bytes, size_t size) {
+    if (memcmp(buffer->image, bytes, buffer->bytes) == 0)
+        return -1;
+    size_t at = 0;
+    while (buffer->image[at] == bytes[at])
+        at++;
+    return (int64_t)(at / size);
+}
+
+static bool check_tensor(const struct run *run, int tensor, struct findings *findings) {
+    const struct buffer *buffer = &run->buffers[tensor];
+    unsigned char *bytes;
+    bool done = read_back(run, buffer, tensor_names[tensor], &bytes);
+    if (done) {
+        if (tensor == TENSOR_O) {
+            gather(&run->views[tensor], (const uint16_t *)bytes, run->request->o_bits);
+            scatter(&run->views[tensor], (uint16_t *)buffer->image, run->request->o_bits);
+        }
+        int64_t element = first_difference(buffer, bytes, sizeof(uint16_t));
+        char place[160];
+        if (element >= 0) {
+            describe_place(&run->views[tensor], element, place, sizeof place);
+            findings_add(findings,
+                         tensor == TENSOR_O ? "%s: written outside its elements, at %s"
+                                            : "%s: an input was written to, at %s",
+                         tensor_names[tensor], place);
+        }
+    }
+    free(bytes);
+    return done;
+}
+
+static bool check_lse(const struct run *run, struct findings *findings) {
+    const struct reference_problem *problem = run->request->problem;
+    int64_t rows = problem->batch * problem->heads_q * problem->seqlen_q;
+    unsigned char *bytes;
+    bool done = read_back(run, &run->lse, "lse", &bytes);
+    if (done) {
+        size_t at = LSE_GUARD * sizeof(float), size = (size_t)rows * sizeof(float);
+        memcpy(run->request->lse, bytes + at, size);
+        memcpy(run->lse.image + at, bytes + at, size);
+        int64_t element = first_difference(&run->lse, bytes, sizeof(float));
+        if (element >= 0)
+            findings_add(findings, "lse: written outside its elements, at element %" PRId64 " of %" PRId64,
+                         element - LSE_GUARD, rows);
+    }
+    free(bytes);
+    return done;
+}
+
+bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,
+                 struct error *error) {
+    struct run run = {.target = target, .request = request, .error = error};
+    if (!make_views(target->instance, request, run.views, error))
+        return false;
+    name_values(request->problem, run.views, &run.values);
+    bool done = make_buffers(&run) && launch(&run, findings);
+    for (int tensor = 0; done && tensor < TENSOR_COUNT; tensor++)
+        done = check_tensor(&run, tensor, findings);
+    if (done && request->lse)
+        done = check_lse(&run, findings);
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        buffer_free(&run, &run.buffers[tensor]);
+    buffer_free(&run, &run.lse);
+    return done;
+}

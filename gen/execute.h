@@ -1,0 +1,66 @@
+/* Runs an instance on tensors of the host: lays them out in device memory as asked, packs the arguments that the
+ * descriptor names, launches, reads back, and looks whether anything but the outputs was touched. */
+#ifndef GEN_EXECUTE_H
+#define GEN_EXECUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "findings.h"
+#include "fmha.h"
+#include "instance.h"
+#include "reference.h"
+
+enum execute_order {
+    EXECUTE_BSHD,
+    EXECUTE_BHSD
+}; /* [batch][seqlen][head][head_dim], [batch][head][seqlen][head_dim] */
+
+/* How one tensor lies in memory. The elements between its rows and around it hold a NaN pattern. */
+struct execute_layout {
+    enum execute_order order;
+    int64_t offset;        /* elements before the first */
+    int64_t row_padding;   /* elements after each row of head_dim (or of seqlen_k, where V is transposed) */
+    int64_t batch_padding; /* elements after each batch */
+};
+
+struct execute_request {
+    const struct reference_problem *problem; /* lengths and scale; its tensors are not read */
+    struct execute_layout q, k, v, o;
+    const uint16_t *q_bits; /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
+    const uint16_t *k_bits; /* [batch][heads_k][seqlen_k][head_dim] */
+    const uint16_t *v_bits; /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */
+    uint16_t *o_bits; /* receives [batch][heads_q][seqlen_q][head_dim_v]; EXECUTE_POISON where nothing was written */
+    float *lse;       /* receives [batch][heads_q][seqlen_q]; NULL: the kernel gets no such buffer */
+};
+
+#define EXECUTE_POISON     0x7fd5u     /* a NaN in f16 and bf16 that no kernel computes */
+#define EXECUTE_POISON_F32 0x7fd57fd5u /* the same twice, a NaN in f32 */
+
+struct execute_target {
+    const struct instance *instance;
+    fmha_device *device;
+    fmha_module *module;
+    fmha_kernel *kernel;
+};
+
+/* Elements that rows and base addresses of the instance's tensors are multiples of: 8, or 1 for --align 2. */
+int64_t execute_alignment(const struct instance *instance);
+
+/* Whether the instance promises to serve the request: an ERROR_USAGE names the constraint that it does not meet and
+ * what would, an ERROR_RUN an argument that no problem has. */
+bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error);
+
+/* Opens the device, compiles the instance for it and loads it. `seed` orders the waves of an emulated device. On
+ * failure the target needs no close. */
+bool execute_open(const char *device_name, const struct instance *instance, uint64_t seed,
+                  struct execute_target *target, struct error *error);
+void execute_close(struct execute_target *target);
+
+/* Runs a request that execute_check accepts. What the kernel did that it must not do is added to `findings`; false is
+ * returned when it could not be run: no memory, a driver's error. */
+bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,
+                 struct error *error);
+
+#endif

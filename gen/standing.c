@@ -1,0 +1,107 @@
+#include "standing.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct list {
+    struct standing_case *cases;
+    int count;
+    int64_t alignment;
+};
+
+enum layouts { LAYOUT_BSHD, LAYOUT_BHSD, LAYOUT_MIXED, LAYOUT_PADDED_BSHD, LAYOUT_PADDED_BHSD };
+
+/* Padding and offsets are the least that the instance's alignment allows, and odd where any is allowed. */
+static void set_layout(struct list *list, enum layouts layouts, struct standing_case *added) {
+    bool padded = layouts == LAYOUT_PADDED_BSHD || layouts == LAYOUT_PADDED_BHSD;
+    int64_t step = list->alignment;
+    struct execute_layout layout = {.order = layouts == LAYOUT_BSHD || layouts == LAYOUT_PADDED_BSHD ? EXECUTE_BSHD
+                                                                                                     : EXECUTE_BHSD,
+                                    .offset = padded ? step * 3 : 0,
+                                    .row_padding = padded ? step : 0,
+                                    .batch_padding = padded ? step * 5 : 0};
+    added->q = added->k = added->v = added->o = layout;
+    if (layouts == LAYOUT_MIXED) /* q and k as BHSD, v a view of BSHD */
+        added->v.order = EXECUTE_BSHD;
+}
+
+static struct standing_case *add(struct list *list, const char *what, struct verify_shape shape, enum input_kind inputs,
+                                 enum layouts layouts) {
+    struct standing_case *added = &list->cases[list->count++];
+    *added = (struct standing_case){.shape = shape, .inputs = inputs, .scale = NAN};
+    snprintf(added->what, sizeof added->what, "%s", what);
+    set_layout(list, layouts, added);
+    return added;
+}
+
+static bool has_optional_lse(const struct instance *instance) {
+    for (int index = 0; index < instance->argument_count; index++)
+        if (instance->arguments[index].optional && instance->arguments[index].kind == ARGUMENT_BUFFER)
+            return true;
+    return false;
+}
+
+/* m queries and n keys make one tile; heads come in groups of g, which the instance may fuse. */
+static void add_edges(struct list *list, int64_t m, int64_t n, int64_t g) {
+    add(list, "one whole tile", (struct verify_shape){1, g, 1, m, n}, INPUT_RANDOM, LAYOUT_BSHD);
+    add(list, "one past each tile edge", (struct verify_shape){2, 2 * g, 2, m + 1, n + 1}, INPUT_UNBALANCED,
+        LAYOUT_PADDED_BHSD);
+    add(list, "one short of each tile edge", (struct verify_shape){1, 2 * g, 1, m - 1, n - 1}, INPUT_RANDOM,
+        LAYOUT_PADDED_BSHD);
+    add(list, "three key tiles and one key", (struct verify_shape){1, g, 1, 17, 3 * n + 1}, INPUT_UNBALANCED,
+        LAYOUT_MIXED);
+    add(list, "more queries than keys", (struct verify_shape){1, g, 1, 2 * m + 3, n / 2 + 1}, INPUT_RANDOM,
+        LAYOUT_BHSD);
+    add(list, "one query a head", (struct verify_shape){2, 2 * g, 2, 1, 2 * n + 1}, INPUT_UNBALANCED, LAYOUT_BSHD);
+    add(list, "one query, one key", (struct verify_shape){1, g, 1, 1, 1}, INPUT_RANDOM, LAYOUT_PADDED_BHSD);
+    add(list, "no queries", (struct verify_shape){1, g, 1, 0, n}, INPUT_RANDOM, LAYOUT_BSHD);
+    add(list, "no keys", (struct verify_shape){2, g, 1, 5, 0}, INPUT_RANDOM, LAYOUT_BSHD);
+    /* A ratio rounded up to a power of two, or a head that is taken modulo, shows with two key heads of ratio 12. */
+    int64_t ratio = 12 % g ? 3 * g : 12;
+    add(list, "12 or more query heads a key head", (struct verify_shape){1, 2 * ratio, 2, 3, n + 5}, INPUT_IMPULSE,
+        LAYOUT_BSHD);
+}
+
+static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, double default_scale) {
+    int64_t half = m / 2 + 1;
+    add(list, "impulse in every row", (struct verify_shape){1, g, 1, m, 2 * n + 3}, INPUT_IMPULSE, LAYOUT_PADDED_BSHD);
+    add(list, "large scores of both signs", (struct verify_shape){1, 2 * g, 1, half, 2 * n - 1}, INPUT_LARGE,
+        LAYOUT_BHSD);
+    add(list, "a single score far below zero", (struct verify_shape){1, g, 1, 1, 1}, INPUT_FAR_BELOW_ZERO, LAYOUT_BSHD);
+    add(list, "every score far below zero", (struct verify_shape){1, g, 1, half, n + 1}, INPUT_FAR_BELOW_ZERO,
+        LAYOUT_BSHD);
+    add(list, "a single huge score", (struct verify_shape){1, g, 1, 1, 1}, INPUT_HUGE, LAYOUT_BSHD)->scale = 0.25;
+    add(list, "NaN that some rows see", (struct verify_shape){1, 2 * g, 2, half, n + 3}, INPUT_NAN_VISIBLE,
+        LAYOUT_PADDED_BSHD);
+    add(list, "NaN that no row sees", (struct verify_shape){2, g, 1, half, n + half + 3}, INPUT_NAN_HIDDEN,
+        LAYOUT_PADDED_BHSD);
+    add(list, "scale 0", (struct verify_shape){1, g, 1, 18, n + 2}, INPUT_RANDOM, LAYOUT_BHSD)->scale = 0;
+    add(list, "negative scale", (struct verify_shape){1, g, 1, 18, 2 * n + 2}, INPUT_UNBALANCED, LAYOUT_BHSD)->scale =
+        -default_scale;
+}
+
+/* A part of the keys stands for itself only to rows that see all of it: with a causal mask to a single query at the
+ * bottom right; and only keys that all rows see may change places. */
+static void add_identities(struct list *list, int64_t n, int64_t g, enum reference_mask mask) {
+    struct verify_shape rows = {1, g, 1, 20, 2 * n + 3}, row = {1, g, 1, 1, 2 * n + 3};
+    add(list, "a constant added to all scores", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_SHIFTED;
+    if (mask == REFERENCE_MASK_CAUSAL_TOP_LEFT)
+        return;
+    add(list, "keys permuted", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_PERMUTED;
+    add(list, "keys split and merged by LSE", mask == REFERENCE_MASK_NONE ? rows : row, INPUT_UNBALANCED, LAYOUT_BSHD)
+        ->identity = STANDING_SPLIT;
+}
+
+int standing_cases(const struct instance *instance, enum reference_mask mask,
+                   struct standing_case cases[STANDING_MAX]) {
+    const int32_t *field = instance->spec.value;
+    int64_t g = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, m = field[SPEC_BLOCK_M] / g, n = field[SPEC_BLOCK_K];
+    struct list list = {.cases = cases, .alignment = execute_alignment(instance)};
+    add_edges(&list, m, n, g);
+    add_values(&list, m, n, g, 1 / sqrt((double)field[SPEC_HEAD_DIM]));
+    add_identities(&list, n, g, mask);
+    if (has_optional_lse(instance))
+        add(&list, "without an LSE", (struct verify_shape){1, g, 1, 19, n + 7}, INPUT_RANDOM, LAYOUT_BSHD)
+            ->without_lse = true;
+    return list.count;
+}

@@ -1,0 +1,204 @@
+#include "trial.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t q_elements(const struct reference_problem *problem) {
+    return problem->batch * problem->heads_q * problem->seqlen_q * problem->head_dim;
+}
+
+static int64_t k_elements(const struct reference_problem *problem) {
+    return problem->batch * problem->heads_k * problem->seqlen_k * problem->head_dim;
+}
+
+static int64_t v_elements(const struct reference_problem *problem) {
+    return problem->batch * problem->heads_k * problem->seqlen_k * problem->head_dim_v;
+}
+
+static void *allocate(int64_t count, size_t size) {
+    return calloc((size_t)count + 1, size);
+}
+
+bool trial_new(struct trial *trial, const struct reference_problem *problem, enum half_type type, struct error *error) {
+    int64_t rows = problem->batch * problem->heads_q * problem->seqlen_q, outputs = rows * problem->head_dim_v;
+    int64_t q = q_elements(problem), k = k_elements(problem), v = v_elements(problem);
+    *trial = (struct trial){.problem = *problem,
+                            .type = type,
+                            .rows = rows,
+                            .q = allocate(q, sizeof(uint16_t)),
+                            .k = allocate(k, sizeof(uint16_t)),
+                            .v = allocate(v, sizeof(uint16_t)),
+                            .o = allocate(outputs, sizeof(uint16_t)),
+                            .lse = allocate(rows, sizeof(float)),
+                            .values = allocate(q + k + v, sizeof(double)),
+                            .expected = allocate(outputs, sizeof(double)),
+                            .bound = allocate(outputs, sizeof(double)),
+                            .lse_expected = allocate(rows, sizeof(double)),
+                            .lse_bound = allocate(rows, sizeof(double)),
+                            .bias = allocate(problem->batch * problem->heads_q, sizeof(struct bound_bias))};
+    if (trial->q && trial->k && trial->v && trial->o && trial->lse && trial->values && trial->expected &&
+        trial->bound && trial->lse_expected && trial->lse_bound && trial->bias) {
+        trial->problem.q = trial->values;
+        trial->problem.k = trial->values + q;
+        trial->problem.v = trial->values + q + k;
+        return true;
+    }
+    trial_free(trial);
+    return error_set(error, ERROR_RUN,
+                     "no memory for a reference of %" PRId64 " rows and %" PRId64 " keys; verify a smaller shape", rows,
+                     problem->seqlen_k);
+}
+
+void trial_free(struct trial *trial) {
+    free(trial->q);
+    free(trial->k);
+    free(trial->v);
+    free(trial->o);
+    free(trial->lse);
+    free(trial->values);
+    free(trial->expected);
+    free(trial->bound);
+    free(trial->lse_expected);
+    free(trial->lse_bound);
+    free(trial->bias);
+    *trial = (struct trial){0};
+}
+
+struct visit {
+    struct trial *trial;
+    atomic_bool out_of_memory;
+};
+
+/* While the reference holds a row's weights: its bounds, and its share of the mean error. */
+static void visit_row(void *context, const struct reference_row *row) {
+    struct visit *visit = context;
+    struct trial *trial = visit->trial;
+    int64_t head = row->batch * trial->problem.heads_q + row->head, columns = trial->problem.head_dim_v;
+    int64_t index = head * trial->problem.seqlen_q + row->query;
+    double *got = malloc((size_t)columns * sizeof *got);
+    if (got && bound_row(trial->type, row, trial->problem.head_dim, columns, trial->bound + index * columns,
+                         &trial->lse_bound[index])) {
+        for (int64_t d = 0; d < columns; d++)
+            got[d] = half_to_double(trial->type, trial->o[index * columns + d]);
+        bound_bias_add(&trial->bias[head], trial->type, row, columns, got);
+    } else {
+        atomic_store(&visit->out_of_memory, true);
+    }
+    free(got);
+}
+
+static double *to_values(enum half_type type, const uint16_t *bits, int64_t count, double *values) {
+    for (int64_t index = 0; index < count; index++)
+        values[index] = half_to_double(type, bits[index]);
+    return values + count;
+}
+
+bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
+               bool with_lse, struct findings *findings, struct error *error) {
+    struct execute_request request = *layouts;
+    request.problem = &trial->problem;
+    request.q_bits = trial->q;
+    request.k_bits = trial->k;
+    request.v_bits = trial->v;
+    request.o_bits = trial->o;
+    request.lse = with_lse ? trial->lse : NULL;
+    if (!execute_check(target->instance, &request, error) || !execute_run(target, &request, findings, error))
+        return false;
+    double *values = to_values(trial->type, trial->q, q_elements(&trial->problem), trial->values);
+    values = to_values(trial->type, trial->k, k_elements(&trial->problem), values);
+    to_values(trial->type, trial->v, v_elements(&trial->problem), values);
+    struct visit visit = {.trial = trial};
+    if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
+        return false;
+    if (atomic_load(&visit.out_of_memory))
+        return error_set(error, ERROR_RUN, "no memory for the bounds of %" PRId64 " keys; verify a smaller shape",
+                         trial->problem.seqlen_k);
+    for (int64_t head = 0; head < trial->problem.batch * trial->problem.heads_q; head++)
+        bound_bias_merge(&trial->bias_total, &trial->bias[head]);
+    return true;
+}
+
+double trial_error_over_bound(double expected, double got, double bound) {
+    if (isnan(expected))
+        return isnan(got) ? 0 : INFINITY;
+    if (got == expected)
+        return 0;
+    if (!isfinite(expected) || !isfinite(got))
+        return INFINITY;
+    return bound > 0 ? fabs(got - expected) / bound : INFINITY;
+}
+
+struct place {
+    int64_t batch, head, query;
+};
+
+static struct place place_of_row(const struct trial *trial, int64_t row) {
+    int64_t head = row / trial->problem.seqlen_q;
+    return (struct place){head / trial->problem.heads_q, head % trial->problem.heads_q, row % trial->problem.seqlen_q};
+}
+
+static void compare_output(const struct trial *trial, struct trial_errors *errors, struct findings *findings) {
+    struct findings_tally unwritten = {findings, 0}, outside = {findings, 0};
+    int64_t columns = trial->problem.head_dim_v;
+    for (int64_t index = 0; index < trial->rows * columns; index++) {
+        struct place at = place_of_row(trial, index / columns);
+        if (trial->o[index] == EXECUTE_POISON) {
+            errors->output = INFINITY;
+            if (findings_tally(&unwritten))
+                findings_add(findings,
+                             "O[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 ", column %" PRId64
+                             "]: expected %.6g, was not written",
+                             at.batch, at.head, at.query, index % columns, trial->expected[index]);
+            continue;
+        }
+        double got = half_to_double(trial->type, trial->o[index]);
+        double over = trial_error_over_bound(trial->expected[index], got, trial->bound[index]);
+        errors->output = fmax(errors->output, over);
+        if (over > 1 && findings_tally(&outside))
+            findings_add(findings,
+                         "O[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 ", column %" PRId64
+                         "]: expected %.6g within %.2g, got %.6g",
+                         at.batch, at.head, at.query, index % columns, trial->expected[index], trial->bound[index],
+                         got);
+    }
+    findings_tally_end(&unwritten, "elements of O were not written");
+    findings_tally_end(&outside, "elements of O are outside their bounds");
+}
+
+static void compare_lse(const struct trial *trial, struct trial_errors *errors, struct findings *findings) {
+    struct findings_tally unwritten = {findings, 0}, outside = {findings, 0};
+    errors->lse = 0;
+    for (int64_t row = 0; row < trial->rows; row++) {
+        struct place at = place_of_row(trial, row);
+        uint32_t bits;
+        memcpy(&bits, &trial->lse[row], sizeof bits);
+        if (bits == EXECUTE_POISON_F32) {
+            errors->lse = INFINITY;
+            if (findings_tally(&unwritten))
+                findings_add(findings,
+                             "LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64
+                             "]: expected %.7g, was not written",
+                             at.batch, at.head, at.query, trial->lse_expected[row]);
+            continue;
+        }
+        double over = trial_error_over_bound(trial->lse_expected[row], (double)trial->lse[row], trial->lse_bound[row]);
+        errors->lse = fmax(errors->lse, over);
+        if (over > 1 && findings_tally(&outside))
+            findings_add(
+                findings,
+                "LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 "]: expected %.7g within %.2g, got %.7g",
+                at.batch, at.head, at.query, trial->lse_expected[row], trial->lse_bound[row], (double)trial->lse[row]);
+    }
+    findings_tally_end(&unwritten, "elements of LSE were not written");
+    findings_tally_end(&outside, "elements of LSE are outside their bounds");
+}
+
+void trial_compare(const struct trial *trial, bool with_lse, struct trial_errors *errors, struct findings *findings) {
+    *errors = (struct trial_errors){.output = 0, .lse = NAN};
+    compare_output(trial, errors, findings);
+    if (with_lse)
+        compare_lse(trial, errors, findings);
+}

@@ -1,0 +1,45 @@
+/* One run of an instance beside its reference: the same inputs through both, then every element compared. */
+#ifndef GEN_TRIAL_H
+#define GEN_TRIAL_H
+
+#include "bound.h"
+#include "execute.h"
+#include "findings.h"
+#include "halves.h"
+#include "reference.h"
+
+struct trial {
+    struct reference_problem problem; /* its tensors belong to the trial */
+    enum half_type type;
+    int64_t rows;             /* batch x heads_q x seqlen_q */
+    uint16_t *q, *k, *v;      /* inputs, packed as execute.h says; filled by the caller */
+    uint16_t *o;              /* what the kernel wrote */
+    float *lse;               /* the same */
+    double *values;           /* of q, then k, then v */
+    double *expected, *bound; /* of O */
+    double *lse_expected, *lse_bound;
+    struct bound_bias *bias; /* of each batch and head */
+    struct bound_bias bias_total;
+};
+
+/* How far the worst element is from its reference, over its bound: at most 1 is right; INFINITY: no bound could excuse
+ * it. */
+struct trial_errors {
+    double output, lse;
+};
+
+/* Of `problem` lengths, mask and scale are taken. On failure the trial needs no free. */
+bool trial_new(struct trial *trial, const struct reference_problem *problem, enum half_type type, struct error *error);
+void trial_free(struct trial *trial);
+
+/* Runs the kernel and the reference. The request's layouts are used; its problem and pointers are the trial's own. */
+bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
+               bool with_lse, struct findings *findings, struct error *error);
+
+/* Compares every element, adding a finding for each kind of fault. */
+void trial_compare(const struct trial *trial, bool with_lse, struct trial_errors *errors, struct findings *findings);
+
+/* |got - expected| over the bound, where NaN and infinities must be met exactly. */
+double trial_error_over_bound(double expected, double got, double bound);
+
+#endif

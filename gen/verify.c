@@ -1,0 +1,422 @@
+#include "verify.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute.h"
+#include "inputs.h"
+#include "instance.h"
+#include "standing.h"
+#include "trial.h"
+
+static const char *const input_words[] = {[VERIFY_INPUTS_RANDOM] = "random",
+                                          [VERIFY_INPUTS_UNBALANCED] = "unbalanced",
+                                          [VERIFY_INPUTS_IMPULSE] = "impulse",
+                                          [VERIFY_INPUTS_LARGE] = "large"};
+static const enum input_kind input_kinds[] = {[VERIFY_INPUTS_RANDOM] = INPUT_RANDOM,
+                                              [VERIFY_INPUTS_UNBALANCED] = INPUT_UNBALANCED,
+                                              [VERIFY_INPUTS_IMPULSE] = INPUT_IMPULSE,
+                                              [VERIFY_INPUTS_LARGE] = INPUT_LARGE};
+
+void verify_options_init(struct verify_options *options) {
+    *options = (struct verify_options){.seed = 1, .scale = NAN};
+}
+
+bool verify_inputs_parse(const char *word, enum verify_inputs *inputs) {
+    for (int kind = VERIFY_INPUTS_RANDOM; kind <= VERIFY_INPUTS_LARGE; kind++)
+        if (strcmp(word, input_words[kind]) == 0) {
+            *inputs = (enum verify_inputs)kind;
+            return true;
+        }
+    return false;
+}
+
+bool verify_layout_parse(const char *word, enum verify_layout *layout) {
+    bool bshd = strcmp(word, "bshd") == 0;
+    if (!bshd && strcmp(word, "bhsd") != 0)
+        return false;
+    *layout = bshd ? VERIFY_LAYOUT_BSHD : VERIFY_LAYOUT_BHSD;
+    return true;
+}
+
+/* What is fixed for all cases of one instance. */
+struct session {
+    const struct verify_options *options;
+    const struct instance *instance;
+    enum reference_mask mask;
+    enum half_type type;
+    struct standing_case *cases;
+    size_t case_count;
+    struct execute_target target;
+};
+
+static const char *spec_word(const struct spec *spec, enum spec_field_id field) {
+    return spec_fields[field].words[spec->value[field]];
+}
+
+static bool read_spec(struct session *session, struct error *error) {
+    const struct spec *spec = &session->instance->spec;
+    const char *mask = spec_word(spec, SPEC_MASK), *op = spec_word(spec, SPEC_OP);
+    if (strcmp(op, "forward") != 0)
+        return error_set(error, ERROR_USAGE, "verify: expected --op forward, got %s: no reference is built for it", op);
+    session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
+                    : strcmp(mask, "causal-top-left") == 0   ? REFERENCE_MASK_CAUSAL_TOP_LEFT
+                                                             : REFERENCE_MASK_NONE;
+    session->type = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
+    return true;
+}
+
+static struct reference_problem problem_of(const struct session *session, const struct standing_case *one) {
+    const int32_t *field = session->instance->spec.value;
+    double scale = !isnan(session->options->scale) ? session->options->scale
+                   : !isnan(one->scale)            ? one->scale
+                                                   : 1 / sqrt((double)field[SPEC_HEAD_DIM]);
+    return (struct reference_problem){.batch = one->shape.batch,
+                                      .heads_q = one->shape.heads_q,
+                                      .heads_k = one->shape.heads_k,
+                                      .seqlen_q = one->shape.seqlen_q,
+                                      .seqlen_k = one->shape.seqlen_k,
+                                      .head_dim = field[SPEC_HEAD_DIM],
+                                      .head_dim_v = field[SPEC_HEAD_DIM_V],
+                                      .mask = session->mask,
+                                      .scale = (double)(float)scale}; /* the kernel takes a float32 */
+}
+
+static struct execute_request layouts_of(const struct standing_case *one) {
+    return (struct execute_request){.q = one->q, .k = one->k, .v = one->v, .o = one->o};
+}
+
+/* Shapes that were asked for, each with random and with unbalanced inputs unless a kind was asked for too. */
+static void list_shapes(struct session *session) {
+    const struct verify_options *options = session->options;
+    const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_UNBALANCED};
+    int kind_count = options->inputs == VERIFY_INPUTS_DEFAULT ? 2 : 1;
+    session->case_count = 0;
+    for (size_t index = 0; index < options->shape_count; index++)
+        for (int kind = 0; kind < kind_count; kind++) {
+            struct standing_case *one = &session->cases[session->case_count++];
+            *one = (struct standing_case){.shape = options->shapes[index], .inputs = kinds[kind], .scale = NAN};
+            snprintf(one->what, sizeof one->what, "as asked for");
+        }
+}
+
+static bool list_cases(struct session *session, struct error *error) {
+    const struct verify_options *options = session->options;
+    size_t room = options->shape_count ? 2 * options->shape_count : STANDING_MAX;
+    session->cases = calloc(room, sizeof *session->cases);
+    if (!session->cases)
+        return error_set(error, ERROR_RUN, "no memory for %zu cases; ask for fewer shapes", room);
+    if (options->shape_count)
+        list_shapes(session);
+    else
+        session->case_count = (size_t)standing_cases(session->instance, session->mask, session->cases);
+    for (size_t index = 0; index < session->case_count; index++) {
+        struct standing_case *one = &session->cases[index];
+        if (options->inputs != VERIFY_INPUTS_DEFAULT)
+            one->inputs = input_kinds[options->inputs];
+        if (options->layout != VERIFY_LAYOUT_DEFAULT) {
+            enum execute_order order = options->layout == VERIFY_LAYOUT_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD;
+            one->q.order = one->k.order = one->v.order = one->o.order = order;
+        }
+    }
+    return true;
+}
+
+/* Before anything runs: does the instance serve every case? */
+static bool check_cases(const struct session *session, struct error *error) {
+    float nowhere;
+    for (size_t index = 0; index < session->case_count; index++) {
+        struct reference_problem problem = problem_of(session, &session->cases[index]);
+        struct execute_request request = layouts_of(&session->cases[index]);
+        request.problem = &problem;
+        request.lse = session->cases[index].without_lse ? NULL : &nowhere;
+        if (!execute_check(session->instance, &request, error))
+            return false;
+    }
+    return true;
+}
+
+static bool instance_has_lse(const struct instance *instance) {
+    for (int index = 0; index < instance->argument_count; index++)
+        if (strcmp(instance->arguments[index].name, "lse") == 0)
+            return true;
+    return false;
+}
+
+/* One case under way: up to three runs of the kernel. */
+struct work {
+    const struct session *session;
+    const struct standing_case *one;
+    struct verify_case *result;
+    struct findings findings;
+    bool with_lse;
+    struct trial trials[3];
+    int trial_count;
+    struct error *error;
+};
+
+static struct trial *next_trial(struct work *work, const struct reference_problem *problem) {
+    struct trial *trial = &work->trials[work->trial_count];
+    if (!trial_new(trial, problem, work->session->type, work->error))
+        return NULL;
+    work->trial_count++;
+    return trial;
+}
+
+static bool run_trial(struct work *work, struct trial *trial) {
+    struct execute_request layouts = layouts_of(work->one);
+    struct trial_errors errors;
+    if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error))
+        return false;
+    trial_compare(trial, work->with_lse, &errors, &work->findings);
+    work->result->max_error_over_bound = fmax(work->result->max_error_over_bound, errors.output);
+    work->result->lse_error_over_bound = fmax(work->result->lse_error_over_bound, errors.lse);
+    return true;
+}
+
+/* The mean error is looked at in the first run: the others repeat its rows. */
+static void check_mean(struct work *work) {
+    double mean, limit;
+    bound_bias_result(&work->trials[0].bias_total, work->session->type, &mean, &limit);
+    work->result->mean_error = mean;
+    work->result->mean_error_over_bound = fabs(mean) / limit;
+    if (fabs(mean) > limit)
+        findings_add(&work->findings,
+                     "mean error of O: expected at most %.3f half units in the last place, got %.3f: P or O may be "
+                     "truncated where it must be rounded to nearest even",
+                     limit, mean);
+}
+
+/* `got` against what an identity makes of another run, within both runs' bounds. */
+static void check_identity(struct work *work, const char *what, double expected, double got, double bound,
+                           struct findings_tally *tally, int64_t index) {
+    double over = trial_error_over_bound(expected, got, bound);
+    if (over > 1 && findings_tally(tally))
+        findings_add(&work->findings, "identity '%s', %s element %" PRId64 ": expected %.7g within %.2g, got %.7g",
+                     work->one->what, what, index, expected, bound, got);
+}
+
+/* Two runs give the same O, and LSEs that differ by `shift`. */
+static void compare_runs(struct work *work, double shift) {
+    const struct trial *a = &work->trials[0], *b = &work->trials[1];
+    struct findings_tally tally = {&work->findings, 0};
+    for (int64_t index = 0; index < a->rows * a->problem.head_dim_v; index++)
+        check_identity(work, "O", half_to_double(a->type, a->o[index]), half_to_double(b->type, b->o[index]),
+                       a->bound[index] + b->bound[index], &tally, index);
+    for (int64_t row = 0; work->with_lse && row < a->rows; row++)
+        check_identity(work, "LSE", (double)a->lse[row] + shift, (double)b->lse[row],
+                       a->lse_bound[row] + b->lse_bound[row], &tally, row);
+    findings_tally_end(&tally, "elements break the identity");
+}
+
+static bool run_permuted(struct work *work, uint64_t seed) {
+    struct trial *a = &work->trials[0], *b = next_trial(work, &a->problem);
+    if (!b)
+        return false;
+    int64_t movable = reference_visible_keys(a->problem.mask, 0, a->problem.seqlen_q, a->problem.seqlen_k);
+    int64_t head_dim = a->problem.head_dim, head_dim_v = a->problem.head_dim_v, keys = a->problem.seqlen_k;
+    int64_t *from = calloc((size_t)keys + 1, sizeof *from);
+    if (!from)
+        return error_set(work->error, ERROR_RUN, "no memory for %" PRId64 " keys", keys);
+    for (int64_t key = 0; key < keys; key++)
+        from[key] = key;
+    for (int64_t key = movable - 1; key > 0; key--) { /* Fisher and Yates */
+        int64_t other = (int64_t)(inputs_next(&seed) % (uint64_t)(key + 1)), kept = from[key];
+        from[key] = from[other];
+        from[other] = kept;
+    }
+    memcpy(b->q, a->q, (size_t)(a->rows * head_dim) * sizeof *a->q);
+    for (int64_t head = 0; head < a->problem.batch * a->problem.heads_k; head++)
+        for (int64_t key = 0; key < keys; key++) {
+            memcpy(b->k + (head * keys + key) * head_dim, a->k + (head * keys + from[key]) * head_dim,
+                   (size_t)head_dim * sizeof *a->k);
+            memcpy(b->v + (head * keys + key) * head_dim_v, a->v + (head * keys + from[key]) * head_dim_v,
+                   (size_t)head_dim_v * sizeof *a->v);
+        }
+    free(from);
+    if (!run_trial(work, b))
+        return false;
+    compare_runs(work, 0);
+    return true;
+}
+
+/* The first column of K is 1 throughout, that of Q 0 in one run and c in the other: scale * c is added to every score.
+ */
+static void set_first_columns(struct trial *trial, double of_q) {
+    int64_t head_dim = trial->problem.head_dim;
+    for (int64_t row = 0; row < trial->rows; row++)
+        trial->q[row * head_dim] = half_from_double(trial->type, of_q);
+    for (int64_t row = 0; row < trial->problem.batch * trial->problem.heads_k * trial->problem.seqlen_k; row++)
+        trial->k[row * head_dim] = half_from_double(trial->type, 1);
+}
+
+static bool run_shifted(struct work *work) {
+    const double added = 64;
+    struct trial *a = &work->trials[0], *b = next_trial(work, &a->problem);
+    if (!b)
+        return false;
+    int64_t keys = a->problem.batch * a->problem.heads_k * a->problem.seqlen_k;
+    memcpy(b->q, a->q, (size_t)(a->rows * a->problem.head_dim) * sizeof *a->q);
+    memcpy(b->k, a->k, (size_t)(keys * a->problem.head_dim) * sizeof *a->k);
+    memcpy(b->v, a->v, (size_t)(keys * a->problem.head_dim_v) * sizeof *a->v);
+    set_first_columns(b, added);
+    if (!run_trial(work, b))
+        return false;
+    compare_runs(work, a->problem.scale * added);
+    return true;
+}
+
+/* A run of the keys from `first` on, `count` of them. */
+static bool run_part(struct work *work, int64_t first, int64_t count) {
+    const struct trial *whole = &work->trials[0];
+    struct reference_problem problem = whole->problem;
+    int64_t head_dim = problem.head_dim, head_dim_v = problem.head_dim_v, keys = problem.seqlen_k;
+    problem.seqlen_k = count;
+    struct trial *part = next_trial(work, &problem);
+    if (!part)
+        return false;
+    memcpy(part->q, whole->q, (size_t)(whole->rows * head_dim) * sizeof *whole->q);
+    for (int64_t head = 0; head < problem.batch * problem.heads_k; head++) {
+        memcpy(part->k + head * count * head_dim, whole->k + (head * keys + first) * head_dim,
+               (size_t)(count * head_dim) * sizeof *whole->k);
+        memcpy(part->v + head * count * head_dim_v, whole->v + (head * keys + first) * head_dim_v,
+               (size_t)(count * head_dim_v) * sizeof *whole->v);
+    }
+    return run_trial(work, part);
+}
+
+static bool run_split(struct work *work) {
+    int64_t keys = work->trials[0].problem.seqlen_k, first = keys / 3;
+    if (!run_part(work, 0, first) || !run_part(work, first, keys - first))
+        return false;
+    const struct trial *whole = &work->trials[0], *a = &work->trials[1], *b = &work->trials[2];
+    struct findings_tally tally = {&work->findings, 0};
+    int64_t columns = whole->problem.head_dim_v;
+    for (int64_t row = 0; work->with_lse && row < whole->rows; row++) {
+        /* Weights from the two LSEs; each LSE may be off by its bound, so their ratio by the sum of both. */
+        double difference = (double)b->lse[row] - (double)a->lse[row],
+               lse_bound = a->lse_bound[row] + b->lse_bound[row];
+        double weight_a = 1 / (1 + exp(difference)), weight_b = 1 - weight_a;
+        double weight_bound = fmin(1, fmin(weight_a, weight_b) * expm1(lse_bound));
+        for (int64_t index = row * columns; index < (row + 1) * columns; index++) {
+            double o_a = half_to_double(a->type, a->o[index]), o_b = half_to_double(b->type, b->o[index]);
+            double bound = weight_a * a->bound[index] + weight_b * b->bound[index] + weight_bound * fabs(o_a - o_b);
+            check_identity(work, "O", weight_a * o_a + weight_b * o_b, half_to_double(whole->type, whole->o[index]),
+                           bound + whole->bound[index], &tally, index);
+        }
+        check_identity(work, "LSE", (double)a->lse[row] - log(weight_a), (double)whole->lse[row],
+                       fmax(a->lse_bound[row], b->lse_bound[row]) + whole->lse_bound[row], &tally, row);
+    }
+    findings_tally_end(&tally, "elements break the identity");
+    return true;
+}
+
+static bool run_identity(struct work *work, uint64_t seed) {
+    switch (work->one->identity) {
+    case STANDING_ALONE:
+        return true;
+    case STANDING_PERMUTED:
+        return run_permuted(work, seed);
+    case STANDING_SPLIT:
+        return run_split(work);
+    case STANDING_SHIFTED:
+        return run_shifted(work);
+    }
+    return true;
+}
+
+static void describe_layout(const struct standing_case *one, char *text, size_t text_bytes) {
+    static const char *const orders[] = {[EXECUTE_BSHD] = "bshd", [EXECUTE_BHSD] = "bhsd"};
+    snprintf(text, text_bytes, "%s%s%s%s", orders[one->q.order], one->v.order != one->q.order ? ", v " : "",
+             one->v.order != one->q.order ? orders[one->v.order] : "", one->q.row_padding ? ", padded" : "");
+}
+
+static void describe_case(const struct standing_case *one, const struct reference_problem *problem, uint64_t seed,
+                          struct verify_case *result) {
+    *result = (struct verify_case){.shape = one->shape,
+                                   .scale = problem->scale,
+                                   .seed = seed,
+                                   .lse_error_over_bound = NAN,
+                                   .mean_error = NAN,
+                                   .mean_error_over_bound = NAN};
+    snprintf(result->what, sizeof result->what, "%s", one->what);
+    snprintf(result->inputs, sizeof result->inputs, "%s", inputs_name(one->inputs));
+    describe_layout(one, result->layout, sizeof result->layout);
+}
+
+static bool run_case(const struct session *session, size_t index, struct verify_case *result, struct error *error) {
+    const struct standing_case *one = &session->cases[index];
+    struct reference_problem problem = problem_of(session, one);
+    uint64_t seed = session->options->seed + index;
+    describe_case(one, &problem, seed, result);
+    struct work work = {.session = session, .one = one, .result = result, .error = error};
+    work.with_lse = !one->without_lse && instance_has_lse(session->instance);
+    struct trial *trial = next_trial(&work, &problem);
+    bool done = trial != NULL;
+    if (done) {
+        inputs_make(one->inputs, &trial->problem, session->type, seed, trial->q, trial->k, trial->v);
+        if (one->identity == STANDING_SHIFTED)
+            set_first_columns(trial, 0);
+        done = run_trial(&work, trial);
+    }
+    if (done) {
+        check_mean(&work);
+        done = run_identity(&work, seed);
+    }
+    if (done && work.findings.failed)
+        done = error_set(error, ERROR_RUN, "no memory for the findings of case '%s'", one->what);
+    for (int used = 0; used < work.trial_count; used++)
+        trial_free(&work.trials[used]);
+    if (!done) {
+        findings_free(&work.findings);
+        return false;
+    }
+    result->findings = work.findings.lines;
+    result->finding_count = work.findings.count;
+    return true;
+}
+
+static bool run_cases(const struct session *session, struct verify_report *report, struct error *error) {
+    report->cases = calloc(session->case_count + 1, sizeof *report->cases);
+    if (!report->cases)
+        return error_set(error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
+    report->passed = true;
+    for (size_t index = 0; index < session->case_count; index++) {
+        if (session->options->progress)
+            session->options->progress(session->options->progress_context, index, session->case_count,
+                                       session->cases[index].what);
+        if (!run_case(session, index, &report->cases[index], error))
+            return false;
+        report->case_count++;
+        report->passed = report->passed && report->cases[index].finding_count == 0;
+    }
+    return true;
+}
+
+bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
+                struct verify_report *report, struct error *error) {
+    struct instance instance;
+    *report = (struct verify_report){.passed = false};
+    if (!instance_emit(engine, spec, &instance, error))
+        return false;
+    struct session session = {.options = options, .instance = &instance};
+    snprintf(report->instance, sizeof report->instance, "%s", instance.name);
+    if (options->device)
+        snprintf(report->device, sizeof report->device, "%s", options->device);
+    else
+        snprintf(report->device, sizeof report->device, "emu:%s", spec->arch);
+    bool done = read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
+                execute_open(report->device, &instance, options->seed, &session.target, error);
+    if (done) {
+        done = run_cases(&session, report, error);
+        execute_close(&session.target);
+    }
+    free(session.cases);
+    instance_free(&instance);
+    if (!done)
+        verify_report_free(report);
+    return done;
+}

@@ -1,0 +1,108 @@
+#include "verify_report.h"
+
+#include <cjson/cJSON.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_number(struct text *out, int width, double value) {
+    if (isnan(value))
+        text_printf(out, "  %*s", width, "-");
+    else
+        text_printf(out, "  %*.3f", width, value);
+}
+
+static void put_shape(const struct verify_shape *shape, char text[64]) {
+    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads_q,
+             shape->heads_k, shape->seqlen_q, shape->seqlen_k);
+}
+
+void verify_report_table(const struct verify_report *report, struct text *out) {
+    size_t failed = 0;
+    text_printf(out, "%s on %s\n\n", report->instance, report->device);
+    text_printf(out, "%-32s  %-16s  %-14s  %-14s  %7s  %7s  %7s  %7s  %s\n", "case", "B,HQ,HK,SQ,SK", "inputs",
+                "layout", "O/bound", "LSE/bnd", "mean", "mean/bd", "findings");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_shape(&one->shape, shape);
+        text_printf(out, "%-32s  %-16s  %-14s  %-14s", one->what, shape, one->inputs, one->layout);
+        put_number(out, 7, one->max_error_over_bound);
+        put_number(out, 7, one->lse_error_over_bound);
+        put_number(out, 7, one->mean_error);
+        put_number(out, 7, one->mean_error_over_bound);
+        text_printf(out, "  %zu\n", one->finding_count);
+        for (size_t line = 0; line < one->finding_count; line++)
+            text_printf(out, "    %s\n", one->findings[line]);
+        failed += one->finding_count > 0;
+    }
+    if (failed)
+        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
+    else
+        text_printf(out, "\npassed: %zu cases, each element within its bound\n", report->case_count);
+}
+
+/* cJSON writes NAN and infinities as null. */
+static bool add_number(cJSON *object, const char *name, double value) {
+    return cJSON_AddNumberToObject(object, name, value) != NULL;
+}
+
+static bool add_case(cJSON *cases, const struct verify_case *one) {
+    cJSON *object = cJSON_CreateObject();
+    if (!object || !cJSON_AddItemToArray(cases, object)) {
+        cJSON_Delete(object);
+        return false;
+    }
+    const int64_t lengths[] = {one->shape.batch, one->shape.heads_q, one->shape.heads_k, one->shape.seqlen_q,
+                               one->shape.seqlen_k};
+    char seed[24];
+    snprintf(seed, sizeof seed, "%" PRIu64, one->seed);
+    cJSON *shape = cJSON_AddArrayToObject(object, "shape");
+    bool done = shape != NULL;
+    for (size_t index = 0; done && index < sizeof lengths / sizeof *lengths; index++)
+        done = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)lengths[index]));
+    done = done && cJSON_AddStringToObject(object, "what", one->what) &&
+           cJSON_AddStringToObject(object, "inputs", one->inputs) &&
+           cJSON_AddStringToObject(object, "layout", one->layout) && add_number(object, "scale", one->scale) &&
+           cJSON_AddRawToObject(object, "seed", seed) && /* 64 bits do not pass through a double */
+           add_number(object, "max_error_over_bound", one->max_error_over_bound) &&
+           add_number(object, "lse_error_over_bound", one->lse_error_over_bound) &&
+           add_number(object, "mean_error", one->mean_error) &&
+           add_number(object, "mean_error_over_bound", one->mean_error_over_bound);
+    cJSON *findings = done ? cJSON_AddArrayToObject(object, "findings") : NULL;
+    done = done && findings;
+    for (size_t line = 0; done && line < one->finding_count; line++)
+        done = cJSON_AddItemToArray(findings, cJSON_CreateString(one->findings[line]));
+    return done;
+}
+
+bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error) {
+    cJSON *object = cJSON_CreateObject(), *cases = NULL;
+    bool done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
+                cJSON_AddStringToObject(object, "device", report->device) &&
+                cJSON_AddBoolToObject(object, "passed", report->passed) &&
+                (cases = cJSON_AddArrayToObject(object, "cases")) != NULL;
+    for (size_t index = 0; done && index < report->case_count; index++)
+        done = add_case(cases, &report->cases[index]);
+    char *printed = done ? cJSON_Print(object) : NULL;
+    if (printed) {
+        text_puts(out, printed);
+        text_puts(out, "\n");
+    }
+    bool written = printed && !out->failed;
+    free(printed);
+    cJSON_Delete(object);
+    return written || error_set(error, ERROR_RUN, "no memory for the report as JSON");
+}
+
+void verify_report_free(struct verify_report *report) {
+    for (size_t index = 0; index < report->case_count; index++) {
+        for (size_t line = 0; line < report->cases[index].finding_count; line++)
+            free(report->cases[index].findings[line]);
+        free(report->cases[index].findings);
+    }
+    free(report->cases);
+    *report = (struct verify_report){.passed = false};
+}

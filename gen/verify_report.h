@@ -1,0 +1,49 @@
+/* What verification found, for people and for programs. */
+#ifndef GEN_VERIFY_REPORT_H
+#define GEN_VERIFY_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "spec.h"
+#include "text.h"
+
+struct verify_shape {
+    int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads 1 and up */
+};
+
+struct verify_case {
+    struct verify_shape shape;
+    char what[64];   /* what the case is for: "one past each tile" */
+    char inputs[24]; /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
+    char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are */
+    double scale;
+    uint64_t seed;
+    double max_error_over_bound; /* of O, over all elements; at most 1 passes */
+    double lse_error_over_bound; /* of LSE; NAN where the instance or the case has none */
+    double mean_error;           /* signed, in half units in the last place of O; NAN: too few rows to tell */
+    double mean_error_over_bound;
+    char **findings; /* one line each; none: passed */
+    size_t finding_count;
+};
+
+struct verify_report {
+    char instance[SPEC_NAME_MAX];
+    char device[64];
+    bool passed; /* no case has a finding */
+    struct verify_case *cases;
+    size_t case_count;
+};
+
+void verify_report_free(struct verify_report *report);
+
+/* A table for people: one line a case, the findings below it. */
+void verify_report_table(const struct verify_report *report, struct text *out);
+
+/* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
+ * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[]. NAN is written as null. */
+bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
+
+#endif
