@@ -385,6 +385,7 @@ Test(driver_find, looks_beside_the_program_and_lists_the_places) {
     copy(FAKE_DRIVER_DIR "/open_device", program);
     cr_assert_eq(chmod(program, 0755), 0);
     unsetenv("FMHA_DRIVER_DIR");
+    unsetenv("LD_LIBRARY_PATH"); /* the test's runner lets it point at the stand-ins */
     const char *argv[] = {program, "emu:gfx1151", NULL};
 
     if (access(FMHA_LIBRARY_DIR "/libfmha_emu.so", F_OK) != 0) { /* else it would be found there, rightly */
