@@ -41,7 +41,7 @@ struct fmha_emu_site {
 
 #define FMHA_EMU_WAVE_MAX 64
 
-/* Rows of fmha_emu_block.word. */
+/* Members of fmha_emu_lane.word. */
 enum {
     FMHA_EMU_SOURCE,
     FMHA_EMU_OLD,
@@ -49,27 +49,23 @@ enum {
     FMHA_EMU_SELECT_HIGH,
     FMHA_EMU_RESULT,
     FMHA_EMU_RESULT_HIGH,
-    FMHA_EMU_WORD_ROWS
+    FMHA_EMU_WORDS = 8
 };
 
-/* Operands and results of the operation at which a wave meets, one slot per lane. A lane writes and reads its own slot
- * alone, so that results need not be consumed before another lane brings its next operands. */
-struct fmha_emu_block {
-    unsigned short a[FMHA_EMU_WAVE_MAX][16];
-    unsigned short b[FMHA_EMU_WAVE_MAX][16];
-    float c[FMHA_EMU_WAVE_MAX][8]; /* becomes D */
-    unsigned word[FMHA_EMU_WORD_ROWS][FMHA_EMU_WAVE_MAX];
-} __attribute__((aligned(64)));
-
-/* The part of a lane that its kernel sees. */
+/* The part of a lane that its kernel sees. First its operands and results of the operation at which the wave meets: a
+ * lane writes and reads its own alone, so that results need not be consumed before another lane brings its next
+ * operands. */
 struct fmha_emu_lane {
-    struct fmha_emu_block *block;
+    unsigned short a[16];
+    unsigned short b[16];
+    float c[8]; /* becomes D */
+    unsigned word[FMHA_EMU_WORDS];
     unsigned index; /* within the wave */
     unsigned workitem[3];
     unsigned workgroup[3];
     unsigned workgroup_size[3];
     unsigned grid[3]; /* workgroups */
-};
+} __attribute__((aligned(64)));
 
 /* What a kernel calls. */
 struct fmha_emu_engine {

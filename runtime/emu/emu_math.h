@@ -123,25 +123,17 @@ FMHA_EMU_INLINE float fmha_emu_fmed3f(float a, float b, float c) {
     return largest == a ? fmha_emu_max(b, c) : largest == b ? fmha_emu_max(a, c) : fmha_emu_max(a, b);
 }
 
-/* 2^x. Subnormal results are flushed to 0. In double: x = n + f with |f| <= 1/2, and the power series of 2^f, cut where
- * its terms pass below 2^-50. No branches, so that neighbouring exponentials become vectors. */
+/* 2^x. Subnormal results are flushed to 0. In double: x = n + f with |f| <= 1/2, and the power series of 2^f up to the
+ * ninth power, which leaves less than 2^-36. No branches, so that neighbouring exponentials become vectors. */
 FMHA_EMU_INLINE float fmha_emu_exp2f(float x) {
     double bounded = x < -200.0f ? -200.0 : x > 200.0f ? 200.0 : (double)x;
     double shifted = bounded + 0x1.8p52; /* the integer n, in the low bits of the significand */
-    double fraction = (bounded - (shifted - 0x1.8p52)) * 0x1.62e42fefa39efp-1;
-    double series = 1.0 / 479001600.0;
-    series = series * fraction + 1.0 / 39916800.0;
-    series = series * fraction + 1.0 / 3628800.0;
-    series = series * fraction + 1.0 / 362880.0;
-    series = series * fraction + 1.0 / 40320.0;
-    series = series * fraction + 1.0 / 5040.0;
-    series = series * fraction + 1.0 / 720.0;
-    series = series * fraction + 1.0 / 120.0;
-    series = series * fraction + 1.0 / 24.0;
-    series = series * fraction + 1.0 / 6.0;
-    series = series * fraction + 0.5;
-    series = series * fraction + 1.0;
-    series = series * fraction + 1.0;
+    double f = (bounded - (shifted - 0x1.8p52)) * 0x1.62e42fefa39efp-1;
+    double f2 = f * f, f4 = f2 * f2;
+    double low = 1.0 + f + (1.0 / 2 + f * (1.0 / 6)) * f2;
+    double middle = 1.0 / 24 + f * (1.0 / 120) + (1.0 / 720 + f * (1.0 / 5040)) * f2;
+    double high = 1.0 / 40320 + f * (1.0 / 362880);
+    double series = low + (middle + high * f4) * f4;
     unsigned long long power = (fmha_emu_bits<unsigned long long>(shifted) + 1023u) << 52;
     float result = (float)(series * fmha_emu_bits<double>(power));
     result = result < 0x1p-126f ? 0.0f : result;

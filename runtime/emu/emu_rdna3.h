@@ -10,11 +10,11 @@ FMHA_EMU_INLINE Float fmha_emu_wmma_gfx11(const fmha_emu_site *site, Half a, Hal
     static_assert(sizeof(Float) == 4 * Floats && fmha_emu_same<fmha_emu_element<Float>, float>::value,
                   "C: expected a vector of 8 floats in wave32, of 4 in wave64");
     fmha_emu_lane *lane = fmha_emu_this_lane();
-    __builtin_memcpy(lane->block->a[lane->index], &a, 32);
-    __builtin_memcpy(lane->block->b[lane->index], &b, 32);
-    __builtin_memcpy(lane->block->c[lane->index], &c, sizeof c);
+    __builtin_memcpy(lane->a, &a, 32);
+    __builtin_memcpy(lane->b, &b, 32);
+    __builtin_memcpy(lane->c, &c, sizeof c);
     fmha_emu_meet(lane, site);
-    __builtin_memcpy(&c, lane->block->c[lane->index], sizeof c);
+    __builtin_memcpy(&c, lane->c, sizeof c);
     return c;
 }
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fenv.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,9 @@ enum {
 };
 
 #define SIGNAL_STACK_BYTES (64 * 1024)
+
+/* Kept out of the way of meet(), which runs for every lane of every operation. */
+#define COLD __attribute__((noinline, cold))
 
 _Thread_local emu_lane *emu_current;
 
@@ -128,7 +132,7 @@ static const char divergence_cure[] =
     "all lanes of a wave must reach the same one: move it out of the branch or loop, or "
     "make the condition the same for the whole wave";
 
-static void report_divergence(const emu_lane *lane, const struct fmha_emu_site *site) {
+COLD static void report_divergence(const emu_lane *lane, const struct fmha_emu_site *site) {
     emu_wave *wave = lane->wave;
     char place[96];
     emu_report(wave->worker, "divergent-collective", site,
@@ -138,7 +142,7 @@ static void report_divergence(const emu_lane *lane, const struct fmha_emu_site *
     emu_abandon(wave->worker);
 }
 
-static void report_ended(emu_wave *wave) {
+COLD static void report_ended(emu_wave *wave) {
     char place[96];
     emu_report(
         wave->worker, "divergent-collective", wave->site,
@@ -148,7 +152,7 @@ static void report_ended(emu_wave *wave) {
     emu_abandon(wave->worker);
 }
 
-static void report_partial(emu_wave *wave) {
+COLD static void report_partial(emu_wave *wave) {
     char place[96];
     emu_report(wave->worker, "divergent-collective", wave->site,
                "%s needs all %u lanes of the wave, got %d (%s): launch a multiple of %u work items", wave->site->name,
@@ -161,7 +165,7 @@ static void report_partial(emu_wave *wave) {
  */
 
 /* A wave with lanes missing is about to execute. */
-static void check_missing(emu_wave *wave, emu_need need) {
+COLD static void check_missing(emu_wave *wave, emu_need need) {
     if (need != EMU_NEED_LIVE && wave->ended != 0) {
         report_ended(wave);
     }
@@ -281,7 +285,6 @@ static void set_lane(emu_worker *worker, unsigned number) {
     emu_wave *wave = &worker->waves[number / launch->wave];
     emu_lane *lane = &worker->lanes[number];
     struct fmha_emu_lane *seen = &lane->seen;
-    seen->block = wave->block;
     seen->index = number % launch->wave;
     seen->workitem[0] = number % launch->workgroup[0];
     seen->workitem[1] = number / launch->workgroup[0] % launch->workgroup[1];
@@ -300,7 +303,7 @@ static void set_wave(emu_worker *worker, unsigned number, unsigned lanes) {
     emu_lane *first = &worker->lanes[number * worker->launch->wave];
     worker->waves[number] = (emu_wave){
         .worker = worker,
-        .block = &worker->blocks[number],
+        .lanes = first,
         .resume = first,
         .present = lanes == 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1,
         .live = lanes,
@@ -397,13 +400,12 @@ static unsigned char *map(size_t bytes) {
 
 fmha_status emu_worker_init(emu_worker *worker) {
     memset(worker, 0, sizeof *worker);
-    worker->lanes = calloc(EMU_LANES_MAX, sizeof *worker->lanes);
-    worker->blocks = aligned_alloc(64, EMU_WAVES_MAX * sizeof *worker->blocks);
+    worker->lanes = aligned_alloc(alignof(emu_lane), EMU_LANES_MAX * sizeof *worker->lanes);
     worker->stacks = map((size_t)EMU_LANES_MAX * STRIDE_BYTES);
     worker->lds_map = map(LDS_MAP_BYTES);
     worker->signal_stack = malloc(SIGNAL_STACK_BYTES);
-    bool made = worker->lanes != NULL && worker->blocks != NULL && worker->stacks != NULL && worker->lds_map != NULL &&
-                worker->signal_stack != NULL;
+    bool made =
+        worker->lanes != NULL && worker->stacks != NULL && worker->lds_map != NULL && worker->signal_stack != NULL;
     for (size_t i = 0; made && i < EMU_LANES_MAX; i++) {
         made = mprotect(worker->stacks + i * STRIDE_BYTES, GUARD_BYTES, PROT_NONE) == 0;
     }
@@ -422,7 +424,6 @@ fmha_status emu_worker_init(emu_worker *worker) {
 
 void emu_worker_free(emu_worker *worker) {
     free(worker->lanes);
-    free(worker->blocks);
     free(worker->signal_stack);
     if (worker->stacks != NULL) {
         munmap(worker->stacks, (size_t)EMU_LANES_MAX * STRIDE_BYTES);

@@ -59,7 +59,7 @@ typedef enum emu_wave_state {
 
 struct emu_wave {
     emu_worker *worker;
-    struct fmha_emu_block *block;
+    emu_lane *lanes;                  /* launch->wave of them, also where the workgroup has fewer */
     const struct fmha_emu_site *site; /* where lanes wait, if arrived > 0; else where they met last, NULL at first */
     emu_lane *first;                  /* the first that waits there */
     emu_lane *resume;                 /* the lane with which the wave goes on */
@@ -79,7 +79,6 @@ struct emu_worker {
     emu_launch *launch;
     emu_lane host;
     emu_lane *lanes;
-    struct fmha_emu_block *blocks;
     unsigned char *stacks, *lds, *lds_map, *signal_stack;
     size_t lds_used;
     emu_lds_segment segments[EMU_LDS_SEGMENTS_MAX];

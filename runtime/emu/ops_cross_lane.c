@@ -1,8 +1,6 @@
 /* Cross-lane instructions of RDNA, as the RDNA3 instruction set guide defines them: chapters "Vector ALU Operations"
  * (DPP) and "Instructions" (V_READLANE, V_PERMLANE*, DS_SWIZZLE, DS_PERMUTE). A lane that the workgroup does not have
  * counts as disabled by EXEC. */
-#include <string.h>
-
 #include "ops.h"
 
 enum { ROW = 16, HALF = 32 };
@@ -11,8 +9,12 @@ static unsigned lanes_of(const emu_wave *wave) {
     return wave->worker->launch->wave;
 }
 
-static unsigned *row(const emu_wave *wave, int number) {
-    return wave->block->word[number];
+static unsigned operand(const emu_wave *wave, unsigned lane, int which) {
+    return wave->lanes[lane].seen.word[which];
+}
+
+static void give(emu_wave *wave, unsigned lane, unsigned value) {
+    wave->lanes[lane].seen.word[FMHA_EMU_RESULT] = value;
 }
 
 static bool is_present(const emu_wave *wave, unsigned lane) {
@@ -24,45 +26,45 @@ static unsigned first_present(const emu_wave *wave) {
 }
 
 static void broadcast(emu_wave *wave, unsigned value) {
-    unsigned *result = row(wave, FMHA_EMU_RESULT);
-    for (unsigned i = 0; i < FMHA_EMU_WAVE_MAX; i++) {
-        result[i] = value;
+    for (unsigned i = 0; i < lanes_of(wave); i++) {
+        give(wave, i, value);
     }
 }
 
 void emu_readfirstlane(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
-    broadcast(wave, row(wave, FMHA_EMU_SOURCE)[first_present(wave)]);
+    broadcast(wave, operand(wave, first_present(wave), FMHA_EMU_SOURCE));
 }
 
 /* Lane numbers are scalar operands: where a kernel gives each lane another one, the compiler reads the first lane's. */
 static unsigned scalar_lane(const emu_wave *wave) {
-    return row(wave, FMHA_EMU_SELECT_LOW)[first_present(wave)] & (lanes_of(wave) - 1);
+    return operand(wave, first_present(wave), FMHA_EMU_SELECT_LOW) & (lanes_of(wave) - 1);
 }
 
 void emu_readlane(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
     unsigned lane = scalar_lane(wave);
-    broadcast(wave, is_present(wave, lane) ? row(wave, FMHA_EMU_SOURCE)[lane] : UINT32_MAX);
+    broadcast(wave, is_present(wave, lane) ? operand(wave, lane, FMHA_EMU_SOURCE) : UINT32_MAX);
 }
 
 void emu_writelane(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
-    unsigned value = row(wave, FMHA_EMU_SOURCE)[first_present(wave)];
-    memcpy(row(wave, FMHA_EMU_RESULT), row(wave, FMHA_EMU_OLD), sizeof wave->block->word[0]);
-    row(wave, FMHA_EMU_RESULT)[scalar_lane(wave)] = value;
+    for (unsigned i = 0; i < lanes_of(wave); i++) {
+        give(wave, i, operand(wave, i, FMHA_EMU_OLD));
+    }
+    give(wave, scalar_lane(wave), operand(wave, first_present(wave), FMHA_EMU_SOURCE));
 }
 
 void emu_ballot(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
     uint64_t mask = 0;
     for (unsigned i = 0; i < lanes_of(wave); i++) {
-        mask |= (uint64_t)(row(wave, FMHA_EMU_SOURCE)[i] != 0) << i;
+        mask |= (uint64_t)(operand(wave, i, FMHA_EMU_SOURCE) != 0) << i;
     }
     mask &= wave->present;
     broadcast(wave, (unsigned)mask);
-    for (unsigned i = 0; i < FMHA_EMU_WAVE_MAX; i++) {
-        row(wave, FMHA_EMU_RESULT_HIGH)[i] = (unsigned)(mask >> 32);
+    for (unsigned i = 0; i < lanes_of(wave); i++) {
+        wave->lanes[i].seen.word[FMHA_EMU_RESULT_HIGH] = (unsigned)(mask >> 32);
     }
 }
 
@@ -70,7 +72,7 @@ void emu_ballot(emu_wave *wave, const struct fmha_emu_site *site) {
  * ------------------------------------------ */
 
 static unsigned source_or_zero(const emu_wave *wave, unsigned lane) {
-    return is_present(wave, lane) ? row(wave, FMHA_EMU_SOURCE)[lane] : 0;
+    return is_present(wave, lane) ? operand(wave, lane, FMHA_EMU_SOURCE) : 0;
 }
 
 static unsigned reverse_5_bits(unsigned value) {
@@ -100,21 +102,21 @@ static unsigned swizzle_source(unsigned lane, unsigned pattern) {
 void emu_ds_swizzle(emu_wave *wave, const struct fmha_emu_site *site) {
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         unsigned source = (i & HALF) + swizzle_source(i, site->immediate[0]);
-        row(wave, FMHA_EMU_RESULT)[i] = source_or_zero(wave, source);
+        give(wave, i, source_or_zero(wave, source));
     }
 }
 
 /* The guide: the lane is the byte address divided by 4, modulo 32 whatever the wave size. In wave64 each half permutes
  * within itself, which is how LLVM and Mesa use the instruction on gfx10 and gfx11. */
 static unsigned addressed(const emu_wave *wave, unsigned lane) {
-    return (lane & HALF) + row(wave, FMHA_EMU_SELECT_LOW)[lane] / 4 % HALF;
+    return (lane & HALF) + operand(wave, lane, FMHA_EMU_SELECT_LOW) / 4 % HALF;
 }
 
 void emu_ds_bpermute(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         if (is_present(wave, i)) {
-            row(wave, FMHA_EMU_RESULT)[i] = source_or_zero(wave, addressed(wave, i));
+            give(wave, i, source_or_zero(wave, addressed(wave, i)));
         }
     }
 }
@@ -122,11 +124,10 @@ void emu_ds_bpermute(emu_wave *wave, const struct fmha_emu_site *site) {
 /* Of several lanes that send to one, the highest wins. */
 void emu_ds_permute(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
-    unsigned *result = row(wave, FMHA_EMU_RESULT);
-    memset(result, 0, sizeof wave->block->word[0]);
+    broadcast(wave, 0);
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         if (is_present(wave, i)) {
-            result[addressed(wave, i)] = row(wave, FMHA_EMU_SOURCE)[i];
+            give(wave, addressed(wave, i), operand(wave, i, FMHA_EMU_SOURCE));
         }
     }
 }
@@ -163,11 +164,11 @@ void emu_dpp16(emu_wave *wave, const struct fmha_emu_site *site) {
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         int from = dpp16_source((int)(i % ROW), control);
         unsigned source = i / ROW * ROW + (unsigned)(from == NO_LANE ? 0 : from);
-        unsigned old = row(wave, FMHA_EMU_OLD)[i];
+        unsigned old = operand(wave, i, FMHA_EMU_OLD);
         bool enabled = (row_mask >> i / ROW & 1u) != 0 && (bank_mask >> i % ROW / 4 & 1u) != 0;
         bool valid = from != NO_LANE && is_present(wave, source);
-        unsigned received = valid ? row(wave, FMHA_EMU_SOURCE)[source] : bound_control ? 0 : old;
-        row(wave, FMHA_EMU_RESULT)[i] = enabled ? received : old;
+        unsigned received = valid ? operand(wave, source, FMHA_EMU_SOURCE) : bound_control ? 0 : old;
+        give(wave, i, enabled ? received : old);
     }
 }
 
@@ -175,21 +176,23 @@ void emu_dpp16(emu_wave *wave, const struct fmha_emu_site *site) {
 void emu_dpp8(emu_wave *wave, const struct fmha_emu_site *site) {
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         unsigned source = (i & ~7u) + (site->immediate[0] >> 3 * (i & 7u) & 7u);
-        row(wave, FMHA_EMU_RESULT)[i] = source_or_zero(wave, source);
+        give(wave, i, source_or_zero(wave, source));
     }
 }
 
 /* The selects are scalar operands, as above; nibble i says which lane of the row lane i reads. */
 static void permlane(emu_wave *wave, const struct fmha_emu_site *site, unsigned other_row) {
     unsigned first = first_present(wave);
-    uint64_t select = (uint64_t)row(wave, FMHA_EMU_SELECT_HIGH)[first] << 32 | row(wave, FMHA_EMU_SELECT_LOW)[first];
+    uint64_t select =
+        (uint64_t)operand(wave, first, FMHA_EMU_SELECT_HIGH) << 32 | operand(wave, first, FMHA_EMU_SELECT_LOW);
     bool fetch_inactive = site->immediate[0] != 0, bound_control = site->immediate[1] != 0;
     for (unsigned i = 0; i < lanes_of(wave); i++) {
         unsigned source = (i / ROW ^ other_row) * ROW + (unsigned)(select >> 4 * (i % ROW) & 0xfu);
         bool valid = is_present(wave, source) || fetch_inactive;
-        row(wave, FMHA_EMU_RESULT)[i] = valid           ? row(wave, FMHA_EMU_SOURCE)[source]
-                                        : bound_control ? 0
-                                                        : row(wave, FMHA_EMU_OLD)[i];
+        give(wave, i,
+             valid           ? operand(wave, source, FMHA_EMU_SOURCE)
+             : bound_control ? 0
+                             : operand(wave, i, FMHA_EMU_OLD));
     }
 }
 
@@ -205,6 +208,6 @@ void emu_permlanex16(emu_wave *wave, const struct fmha_emu_site *site) {
 void emu_permlane64(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
     for (unsigned i = 0; i < lanes_of(wave); i++) {
-        row(wave, FMHA_EMU_RESULT)[i] = row(wave, FMHA_EMU_SOURCE)[lanes_of(wave) == 64 ? i ^ HALF : i];
+        give(wave, i, operand(wave, lanes_of(wave) == 64 ? i ^ HALF : i, FMHA_EMU_SOURCE));
     }
 }

@@ -13,53 +13,40 @@
 
 enum { SIZE = 16 };
 
-static void check_replicas(emu_wave *wave, const struct fmha_emu_site *site, const char *operand,
-                           unsigned short values[FMHA_EMU_WAVE_MAX][SIZE]) {
-    unsigned lanes = wave->worker->launch->wave;
-    for (unsigned lane = SIZE; lane < lanes; lane++) {
-        for (unsigned k = 0; k < SIZE; k++) {
-            unsigned original = lane % SIZE;
-            if (values[lane][k] == values[original][k]) {
-                continue;
-            }
-            const unsigned *at = wave->worker->group_at;
-            emu_report(
-                wave->worker, "operand-replicas-differ", site,
-                "element %u of %s in lane %u of %s is 0x%04x but 0x%04x in lane %u (workgroup (%u,%u,%u), wave %u): "
-                "gfx11 needs the operand of lanes 0-15 repeated in every further group of 16 lanes; load it by lane "
-                "mod 16",
-                k, operand, lane, site->name, values[lane][k], values[original][k], original, at[0], at[1], at[2],
-                wave->number);
+/* The first element that differs. */
+static void report_replica(emu_wave *wave, const struct fmha_emu_site *site, char operand, unsigned lane) {
+    const struct fmha_emu_lane *original = &wave->lanes[lane % SIZE].seen, *copy = &wave->lanes[lane].seen;
+    const unsigned short *expected = operand == 'A' ? original->a : original->b;
+    const unsigned short *got = operand == 'A' ? copy->a : copy->b;
+    unsigned k = 0;
+    while (k < SIZE - 1 && expected[k] == got[k]) {
+        k++;
+    }
+    const unsigned *at = wave->worker->group_at;
+    emu_report(
+        wave->worker, "operand-replicas-differ", site,
+        "element %u of %c in lane %u of %s is 0x%04x but 0x%04x in lane %u (workgroup (%u,%u,%u), wave %u): gfx11 "
+        "needs the operand of lanes 0-15 repeated in every further group of 16 lanes; load it by lane mod 16",
+        k, operand, lane, site->name, got[k], expected[k], lane % SIZE, at[0], at[1], at[2], wave->number);
+}
+
+static void check_operands(emu_wave *wave, const struct fmha_emu_site *site) {
+    const emu_lane *lanes = wave->lanes;
+    for (unsigned i = SIZE; i < wave->worker->launch->wave; i++) {
+        const struct fmha_emu_lane *original = &lanes[i % SIZE].seen, *copy = &lanes[i].seen;
+        if (memcmp(original->a, copy->a, sizeof copy->a + sizeof copy->b) != 0) {
+            report_replica(wave, site, memcmp(original->a, copy->a, sizeof copy->a) != 0 ? 'A' : 'B', i);
             return;
         }
     }
 }
 
-static bool repeats(unsigned short values[FMHA_EMU_WAVE_MAX][SIZE], unsigned lanes) {
-    for (unsigned lane = SIZE; lane < lanes; lane += SIZE) {
-        if (memcmp(values[0], values[lane], sizeof values[0] * SIZE) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void check_operands(emu_wave *wave, const struct fmha_emu_site *site) {
-    unsigned lanes = wave->worker->launch->wave;
-    if (!repeats(wave->block->a, lanes)) {
-        check_replicas(wave, site, "A", wave->block->a);
-    }
-    if (!repeats(wave->block->b, lanes)) {
-        check_replicas(wave, site, "B", wave->block->b);
-    }
-}
-
 void emu_wmma_gfx11_f16(emu_wave *wave, const struct fmha_emu_site *site) {
     check_operands(wave, site);
-    emu_wmma_f16(wave->block, wave->worker->launch->wave);
+    emu_wmma_f16(wave->lanes, wave->worker->launch->wave);
 }
 
 void emu_wmma_gfx11_bf16(emu_wave *wave, const struct fmha_emu_site *site) {
     check_operands(wave, site);
-    emu_wmma_bf16(wave->block, wave->worker->launch->wave);
+    emu_wmma_bf16(wave->lanes, wave->worker->launch->wave);
 }

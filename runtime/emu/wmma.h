@@ -2,10 +2,10 @@
 #ifndef EMU_WMMA_H
 #define EMU_WMMA_H
 
-#include "emu_abi.h"
+#include "engine.h"
 
-/* Multiplies block->a and block->b, laid out as ops_rdna3.c describes, and adds to block->c. */
-void emu_wmma_f16(struct fmha_emu_block *block, unsigned lanes);
-void emu_wmma_bf16(struct fmha_emu_block *block, unsigned lanes);
+/* Multiplies the lanes' a and b, laid out as ops_rdna3.c describes, and adds to their c. 32 or 64 lanes. */
+void emu_wmma_f16(emu_lane *lanes, unsigned count);
+void emu_wmma_bf16(emu_lane *lanes, unsigned count);
 
 #endif
