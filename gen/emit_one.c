@@ -1,4 +1,5 @@
-/* Emits one instance to standard output: emit_one [-t TEMPLATE_DIR] OPTION=VALUE… ("arch=gfx1151 hd=128 causal=bottom-right"). */
+/* Emits one instance to standard output: emit_one [-t TEMPLATE_DIR] OPTION=VALUE… ("arch=gfx1151 hd=128
+ * causal=bottom-right"). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -123,7 +123,8 @@ static int lua_argument(lua_State *L) {
         get_string(L, "argument", "strides", NULL, argument.strides, sizeof argument.strides);
         argument.optional = lua_getfield(L, 1, "optional") != LUA_TNIL && lua_toboolean(L, -1);
         if (word_count(argument.shape) == 0 || word_count(argument.shape) != word_count(argument.strides))
-            return luaL_error(L, "argument: expected as many words in 'strides' as in 'shape' of '%s', got '%s' and '%s'",
+            return luaL_error(L,
+                              "argument: expected as many words in 'strides' as in 'shape' of '%s', got '%s' and '%s'",
                               argument.name, argument.strides, argument.shape);
     } else {
         get_string(L, "argument", "type", value_types, argument.type, sizeof argument.type);
@@ -251,8 +252,8 @@ static int lua_set_index(lua_State *L) {
     const char *name = luaL_checkstring(L, 2);
     push_set(L, name);
     if (lua_isnil(L, -1))
-        return luaL_error(L, "expected --set %s, which was not given; set_or(\"%s\", default) reads it with a default", name,
-                          name);
+        return luaL_error(L, "expected --set %s, which was not given; set_or(\"%s\", default) reads it with a default",
+                          name, name);
     return 1;
 }
 
@@ -368,19 +369,20 @@ static bool check_emission(const struct emission *emission, const char *path, st
 }
 
 static void add_head(const struct instance *instance, struct text *out) {
-    text_printf(out, "/* %s\n *\n * Made by fmhagen %s. DO NOT EDIT: this command makes it anew.\n *     ", instance->name,
-                FMHA_VERSION);
+    text_printf(out, "/* %s\n *\n * Made by fmhagen %s. DO NOT EDIT: this command makes it anew.\n *     ",
+                instance->name, FMHA_VERSION);
     spec_command(&instance->spec, out);
-    text_printf(out,
-                "\n *\n"
-                " * Cost of one key tile of a workgroup: %.0f FLOP, %.0f bytes of K and V.\n"
-                " * A workgroup has %u threads and %u bytes of LDS.\n"
-                " */\n"
-                "#if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != %d\n"
-                "#error \"this kernel is for ABI version %d of libfmha: make it anew with the fmhagen of your libfmha\"\n"
-                "#endif\n\n",
-                instance->flop_per_tile, instance->bytes_per_tile, (unsigned)instance->workgroup,
-                (unsigned)instance->lds_bytes, FMHA_ABI_VERSION, FMHA_ABI_VERSION);
+    text_printf(
+        out,
+        "\n *\n"
+        " * Cost of one key tile of a workgroup: %.0f FLOP, %.0f bytes of K and V.\n"
+        " * A workgroup has %u threads and %u bytes of LDS.\n"
+        " */\n"
+        "#if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != %d\n"
+        "#error \"this kernel is for ABI version %d of libfmha: make it anew with the fmhagen of your libfmha\"\n"
+        "#endif\n\n",
+        instance->flop_per_tile, instance->bytes_per_tile, (unsigned)instance->workgroup, (unsigned)instance->lds_bytes,
+        FMHA_ABI_VERSION, FMHA_ABI_VERSION);
 }
 
 bool instance_emit(struct template_engine *engine, const struct spec *spec, struct instance *instance,
@@ -393,8 +395,8 @@ bool instance_emit(struct template_engine *engine, const struct spec *spec, stru
     snprintf(path, sizeof path, "ops/%s.hip", spec_fields[SPEC_OP].words[spec->value[SPEC_OP]]);
 
     struct text body = {0};
-    bool done = template_render(engine, path, prepare, &emission, &body, error) &&
-                check_emission(&emission, path, error);
+    bool done =
+        template_render(engine, path, prepare, &emission, &body, error) && check_emission(&emission, path, error);
     if (done) {
         uint32_t align = 4;
         for (int i = 0; i < instance->argument_count; i++)

@@ -23,7 +23,7 @@ struct constraint { /* holds for a problem when `field` (an expression) compares
     int64_t value;
 };
 
-#define INSTANCE_ARGUMENTS_MAX 48
+#define INSTANCE_ARGUMENTS_MAX   48
 #define INSTANCE_CONSTRAINTS_MAX 48
 
 struct instance {
@@ -52,7 +52,8 @@ struct problem_value {
     int64_t value;
 };
 
-/* Evaluates + - * / ceil_div max min and % over integers and the named values; '/' and '%' truncate, by zero is an error. */
+/* Evaluates + - * / ceil_div max min and % over integers and the named values; '/' and '%' truncate, by zero is an
+ * error. */
 bool instance_evaluate(const char *expression, const struct problem_value *values, int value_count, int64_t *result,
                        struct error *error);
 

@@ -133,7 +133,8 @@ bool interface_json(const struct instance *instance, const struct resources *res
                     struct text *out, struct error *error) {
     char storage[256], hash[INTERFACE_HASH_SIZE];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
-    int count = fmha_compiler_flags(compiler, instance->spec.arch, (int)instance->spec.value[SPEC_WAVE], storage, flags);
+    int count =
+        fmha_compiler_flags(compiler, instance->spec.arch, (int)instance->spec.value[SPEC_WAVE], storage, flags);
     if (count < 0)
         return error_set(error, ERROR_RUN, "%s: %s", instance->name, fmha_last_error());
     interface_source_hash(instance->text.bytes, instance->text.length, hash);

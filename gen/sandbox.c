@@ -40,7 +40,8 @@ int sandbox_next(lua_State *L, int index) {
 
 static int view_newindex(lua_State *L) {
     if (lua_type(L, 2) == LUA_TSTRING)
-        return luaL_error(L, "expected no assignment to a read-only table, got one to '%s'; copy what you want to change",
+        return luaL_error(L,
+                          "expected no assignment to a read-only table, got one to '%s'; copy what you want to change",
                           lua_tostring(L, 2));
     return luaL_error(L, "expected no assignment to a read-only table; copy what you want to change");
 }
@@ -122,8 +123,9 @@ static struct key key_at(lua_State *L, int index) {
         key.is_string = true;
         key.string = lua_tolstring(L, index, &key.length);
     } else
-        luaL_error(L, "expected numbers and strings as keys of a table that is walked, got a %s: the order would "
-                      "change from run to run",
+        luaL_error(L,
+                   "expected numbers and strings as keys of a table that is walked, got a %s: the order would "
+                   "change from run to run",
                    lua_typename(L, type));
     return key;
 }
@@ -222,8 +224,9 @@ static int plain_tostring(lua_State *L) {
     luaL_checkany(L, 1);
     int type = lua_type(L, 1);
     if (has_address(type))
-        return luaL_error(L, "tostring: expected a string, a number, a boolean or nil, got a %s: its address would "
-                             "change from run to run",
+        return luaL_error(L,
+                          "tostring: expected a string, a number, a boolean or nil, got a %s: its address would "
+                          "change from run to run",
                           lua_typename(L, type));
     luaL_tolstring(L, 1, NULL);
     return 1;
@@ -234,8 +237,9 @@ static int plain_format(lua_State *L) {
     const char *format = luaL_checkstring(L, 1);
     for (int i = 2; i <= lua_gettop(L); i++) {
         if (has_address(lua_type(L, i)))
-            return luaL_error(L, "string.format: expected a string, a number, a boolean or nil as argument %d, got a "
-                                 "%s: its address would change from run to run",
+            return luaL_error(L,
+                              "string.format: expected a string, a number, a boolean or nil as argument %d, got a "
+                              "%s: its address would change from run to run",
                               i, luaL_typename(L, i));
     }
     for (const char *percent = strchr(format, '%'); percent; percent = strchr(percent, '%')) {

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NESTING_MAX    32 /* of parentheses in one substitution */
+#define NESTING_MAX     32 /* of parentheses in one substitution */
 #define VALUES_PER_CALL 60 /* Lua allows some 250 arguments in a call */
-#define LINE_SHOWN_MAX 300
+#define LINE_SHOWN_MAX  300
 
 struct scanner {
     const char *name;
@@ -32,9 +32,9 @@ static bool is_name(char c) {
 }
 
 static bool is_keyword(const char *word, size_t length) {
-    static const char *const keywords[] = {"and", "break", "do", "else", "elseif", "end", "false", "for",
-                                           "function", "goto", "if", "in", "local", "nil", "not", "or",
-                                           "repeat", "return", "then", "true", "until", "while"};
+    static const char *const keywords[] = {"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
+                                           "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
+                                           "repeat",   "return", "then", "true", "until",  "while"};
     for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++)
         if (strlen(keywords[i]) == length && !memcmp(word, keywords[i], length))
             return true;
@@ -170,7 +170,8 @@ static enum piece piece_at(const char *line, size_t length, size_t at) {
     return length - at >= 2 && !memcmp(line + at, "$(", 2) ? PIECE_VALUE : PIECE_TEXT;
 }
 
-/* From the first byte after "$(" to its closing parenthesis; the line's length if the expression is not a simple one. */
+/* From the first byte after "$(" to its closing parenthesis; the line's length if the expression is not a simple one.
+ */
 static size_t expression_end(const char *line, size_t length, size_t begin) {
     struct cursor cursor = {line + begin, line + length};
     if (!take_sum(&cursor, 0) || !take(&cursor, ')'))
@@ -208,8 +209,9 @@ static size_t counted_end(const char *line, size_t length, size_t begin) {
 static bool refuse_expression(const struct scanner *scanner, size_t begin) {
     size_t end = counted_end(scanner->line, scanner->length, begin);
     if (!end)
-        return refuse(scanner, begin - 2, "expected ')' on the same line to close '$('; make the value in a "
-                                          "'//% local' above and name it here ('$$(' is a literal '$(')");
+        return refuse(scanner, begin - 2,
+                      "expected ')' on the same line to close '$('; make the value in a "
+                      "'//% local' above and name it here ('$$(' is a literal '$(')");
     char message[256];
     size_t length = end - begin < 80 ? end - begin : 80;
     snprintf(message, sizeof message,
@@ -236,8 +238,9 @@ static bool scan_text(const struct scanner *scanner, struct text *lua) {
     text_puts(lua, ";;__text(0,\"");
     for (size_t at = 0; at < length;) {
         if (length - at >= 3 && !memcmp(line + at, "//%", 3))
-            return refuse(scanner, at, "expected '//%' alone on its line, got it after other text; move the control "
-                                       "to a line of its own");
+            return refuse(scanner, at,
+                          "expected '//%' alone on its line, got it after other text; move the control "
+                          "to a line of its own");
         enum piece piece = piece_at(line, length, at);
         if (piece == PIECE_TEXT) {
             add_literal(lua, line + at, 1);
@@ -247,14 +250,16 @@ static bool scan_text(const struct scanner *scanner, struct text *lua) {
             at += 3;
         } else {
             if (at && is_name(line[at - 1]))
-                return refuse(scanner, at, "expected '$(' to begin a token, got a letter or digit before it; make "
-                                               "the whole token in a '//% local' above and substitute that");
+                return refuse(scanner, at,
+                              "expected '$(' to begin a token, got a letter or digit before it; make "
+                              "the whole token in a '//% local' above and substitute that");
             size_t end = expression_end(line, length, at + 2);
             if (end == length)
                 return refuse_expression(scanner, at + 2);
             if (end + 1 < length && (is_name(line[end + 1]) || line[end + 1] == '$'))
-                return refuse(scanner, end + 1, "expected the token to end with the ')' of '$(', got more of it; make "
-                                                "the whole token in a '//% local' above and substitute that");
+                return refuse(scanner, end + 1,
+                              "expected the token to end with the ')' of '$(', got more of it; make "
+                              "the whole token in a '//% local' above and substitute that");
             text_puts(lua, "\",");
             text_add(lua, line + at + 2, end - at - 2);
             values++;
@@ -285,8 +290,9 @@ static bool check_control(const struct scanner *scanner, size_t at) {
             size_t equals = level - at - 1;
             for (at = level + 1;; at++) {
                 if (at + equals + 2 > length)
-                    return refuse(scanner, begin, "expected this long string or comment to end on its line; end it "
-                                                  "with ']' or use one '//%' line each");
+                    return refuse(scanner, begin,
+                                  "expected this long string or comment to end on its line; end it "
+                                  "with ']' or use one '//%' line each");
                 if (line[at] != ']' || line[at + equals + 1] != ']')
                     continue;
                 size_t i = 0;

@@ -71,8 +71,7 @@ static void add_words(struct text *out, const char *const *words, size_t count) 
 static bool number_fits(const struct spec_field *field, long number) {
     if (number < field->minimum || number > field->maximum)
         return false;
-    return field->multiple_of ? number % field->multiple_of == 0
-                              : number == field->minimum || number == field->maximum;
+    return field->multiple_of ? number % field->multiple_of == 0 : number == field->minimum || number == field->maximum;
 }
 
 static bool is_pair(const struct spec_field *field) {
@@ -156,7 +155,8 @@ bool spec_add_set(struct spec *spec, const char *text, struct error *error) {
                          "'%.100s'",
                          text);
     if (name >= sizeof spec->set[0].name || value >= sizeof spec->set[0].value)
-        return error_set(error, ERROR_USAGE, "--set: expected at most %zu characters before and after '=', got '%.200s'",
+        return error_set(error, ERROR_USAGE,
+                         "--set: expected at most %zu characters before and after '=', got '%.200s'",
                          sizeof spec->set[0].name - 1, text);
     if (spec->set_count == SPEC_SET_MAX)
         return error_set(error, ERROR_USAGE, "--set: expected it at most %d times, got more", SPEC_SET_MAX);
@@ -239,8 +239,8 @@ static void check_feature(lua_State *L, void *context) {
         const char *feature = lua_tostring(L, -1);
         if (!feature)
             luaL_error(L, "expected a list of names as 'features', got a %s in it", luaL_typename(L, -1));
-        check->known = check->known || (strlen(feature) == check->length &&
-                                        !memcmp(feature, check->feature, check->length));
+        check->known =
+            check->known || (strlen(feature) == check->length && !memcmp(feature, check->feature, check->length));
         text_printf(&check->all, "%s%s", i > 1 ? ", " : "", feature);
         lua_pop(L, 1);
     }
@@ -308,7 +308,8 @@ static const char *spec_word(const struct spec *spec, enum spec_field_id id) {
     return spec_fields[id].words[spec->value[id]];
 }
 
-/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it. */
+/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it.
+ */
 static void read_row(lua_State *L, struct chip *chip, bool nested) {
     int row = lua_gettop(L);
     luaL_checkstack(L, 8, "");
@@ -335,13 +336,13 @@ static void read_row(lua_State *L, struct chip *chip, bool nested) {
             if (!field->words && lua_isinteger(L, -1) && number_fits(field, (long)lua_tointeger(L, -1)))
                 value = (int32_t)lua_tointeger(L, -1);
             if (value == SPEC_UNSET)
-                luaL_error(L, "templates/%s: expected a value of --%s as '%s', got '%s'", chip->path, field->option, key,
-                           luaL_tolstring(L, -1, NULL));
+                luaL_error(L, "templates/%s: expected a value of --%s as '%s', got '%s'", chip->path, field->option,
+                           key, luaL_tolstring(L, -1, NULL));
             chip->row[id] = value;
         }
         if (!known)
-            luaL_error(L, "templates/%s: expected a knob or a word of a fact in a row of defaults, got '%s'", chip->path,
-                       key);
+            luaL_error(L, "templates/%s: expected a knob or a word of a fact in a row of defaults, got '%s'",
+                       chip->path, key);
     }
     for (int id = 0; !nested && id < SPEC_FIELD_COUNT; id++) {
         if (spec_fields[id].knob || !spec_fields[id].words)
@@ -429,7 +430,7 @@ static void read_chip(lua_State *L, void *context) {
     if (!descend(L, spec_word(spec, SPEC_ORIENTATION)) || !descend(L, wave))
         return;
     int32_t head_dim = spec->value[SPEC_HEAD_DIM] > spec->value[SPEC_HEAD_DIM_V] ? spec->value[SPEC_HEAD_DIM]
-                                                                                : spec->value[SPEC_HEAD_DIM_V];
+                                                                                 : spec->value[SPEC_HEAD_DIM_V];
     for (; head_dim <= spec_fields[SPEC_HEAD_DIM].maximum && !chip->has_row; head_dim++) {
         chip->has_row = lua_geti(L, -1, head_dim) == LUA_TTABLE;
         if (chip->has_row)
@@ -456,8 +457,9 @@ static bool check_operation(const struct spec *spec, struct template_engine *eng
     const char *const *paths = template_list(engine, path, &count);
     if (count && !strcmp(paths[0], path))
         return true;
-    return error_set(error, ERROR_USAGE, "--op: expected an operation that is built, got '%s': %s is reserved until it is built",
-                     word, word);
+    return error_set(error, ERROR_USAGE,
+                     "--op: expected an operation that is built, got '%s': %s is reserved until it is built", word,
+                     word);
 }
 
 static bool fill_facts(struct spec *spec, struct template_engine *engine, struct error *error) {
@@ -588,8 +590,7 @@ static void add_option(struct text *out, const struct spec_field *field, int32_t
 void spec_command(const struct spec *spec, struct text *out) {
     text_printf(out, "fmhagen generate --arch %s", spec->arch);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        if (id == SPEC_OP ? spec->value[id] != 0
-                          : spec_fields[id].knob || appears(spec, (enum spec_field_id)id))
+        if (id == SPEC_OP ? spec->value[id] != 0 : spec_fields[id].knob || appears(spec, (enum spec_field_id)id))
             add_option(out, &spec_fields[id], spec->value[id]);
     }
     for (int i = 0; i < spec->set_count; i++)

@@ -26,7 +26,7 @@ enum spec_field_id {
 #define SPEC_ARCH_MAX 48
 
 struct spec {
-    char arch[SPEC_ARCH_MAX]; /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
+    char arch[SPEC_ARCH_MAX];        /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
     int32_t value[SPEC_FIELD_COUNT]; /* WORD: index of the word */
     struct {
         char name[32], value[32];
@@ -35,12 +35,12 @@ struct spec {
 };
 
 struct spec_field {
-    const char *name;                /* as the JSON and the templates call it: "head_dim" */
-    const char *option;              /* on the command line, without dashes: "hd" */
-    const char *bare;                /* the word of the option when it is given without one; NULL: it must have one */
-    const char *const *words;        /* WORD: NULL-terminated; NUMBER: NULL */
-    const char *const *shorts;       /* WORD: each word's form in the symbol */
-    const char *const *typed;        /* WORD: each word as it is typed after the option; NULL: as `words` */
+    const char *name;          /* as the JSON and the templates call it: "head_dim" */
+    const char *option;        /* on the command line, without dashes: "hd" */
+    const char *bare;          /* the word of the option when it is given without one; NULL: it must have one */
+    const char *const *words;  /* WORD: NULL-terminated; NUMBER: NULL */
+    const char *const *shorts; /* WORD: each word's form in the symbol */
+    const char *const *typed;  /* WORD: each word as it is typed after the option; NULL: as `words` */
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */
@@ -48,7 +48,8 @@ struct spec_field {
 };
 extern const struct spec_field spec_fields[SPEC_FIELD_COUNT];
 
-/* The words of a WORD as they are typed after the option: "bottom-right" where the program says "causal-bottom-right". */
+/* The words of a WORD as they are typed after the option: "bottom-right" where the program says "causal-bottom-right".
+ */
 const char *const *spec_typed_words(const struct spec_field *field);
 
 /* A spec with every field unset and no arch. */
@@ -64,7 +65,8 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
 /* Adds one --set: "NAME=VALUE", NAME a C identifier, VALUE letters, digits and _ + - . */
 bool spec_add_set(struct spec *spec, const char *text, struct error *error);
 
-/* Fills unset fields (knobs from the chip's table) and checks ranges. What only a template can know it checks when it runs. */
+/* Fills unset fields (knobs from the chip's table) and checks ranges. What only a template can know it checks when it
+ * runs. */
 bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error);
 
 /* The chip's file below templates/: "arch/gfx942.lua". */
@@ -87,8 +89,8 @@ struct spec_choices {
     int set_count;
 };
 
-/* The product of all lists as resolved specs, the target varying slowest, then the fields in the order of their rows. The
- * caller frees *specs. An impossible member is an error that names it; so is an entry that a list holds twice. */
+/* The product of all lists as resolved specs, the target varying slowest, then the fields in the order of their rows.
+ * The caller frees *specs. An impossible member is an error that names it; so is an entry that a list holds twice. */
 #define SPEC_PRODUCT_MAX 100000
 bool spec_product(const struct spec_choices *choices, struct template_engine *engine, struct spec **specs,
                   size_t *count, struct error *error);

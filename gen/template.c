@@ -127,8 +127,7 @@ static struct engine_file *add_file(struct template_engine *engine, const char *
         error_set(error, ERROR_RUN, "out of memory");
         return NULL;
     }
-    files[engine->file_count] =
-        (struct engine_file){.path = copy, .function_ref = LUA_NOREF, .value_ref = LUA_NOREF};
+    files[engine->file_count] = (struct engine_file){.path = copy, .function_ref = LUA_NOREF, .value_ref = LUA_NOREF};
     return &files[engine->file_count++];
 }
 
@@ -215,8 +214,7 @@ const char *const *template_list(struct template_engine *engine, const char *pre
 
 /* ---- Errors: where they happened, in the words of the template ---- */
 
-static void raised_add(struct template_engine *engine, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static void raised_add(struct template_engine *engine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void raised_add(struct template_engine *engine, const char *format, ...) {
     size_t length = strlen(engine->raised.text);
@@ -240,7 +238,8 @@ static void raised_add_line(struct template_engine *engine, const struct engine_
         raised_add(engine, "\n%.*s", length < 300 ? (int)length : 300, line);
 }
 
-/* Takes "short source:line: " from the front of a message that Lua itself put there; returns the line, 0 if it is not there. */
+/* Takes "short source:line: " from the front of a message that Lua itself put there; returns the line, 0 if it is not
+ * there. */
 static int strip_position(const char **message, const char *short_source) {
     size_t length = strlen(short_source);
     char *end;
@@ -352,12 +351,16 @@ static void describe_syntax_error(struct template_engine *engine, const struct e
     int line = strip_position(&message, short_source);
     engine->raised.kind = ERROR_RUN;
     engine->raised.text[0] = '\0';
-    raised_add(engine, "%s:%d: ", name, line);
     size_t length = 0;
-    const char *source = scan_line(file->bytes, file->length, line, &length);
     const char *near = strstr(message, " near ");
-    bool is_text = source && !strcmp(extension(file->path), ".hip") && !scan_is_control(source, length);
-    if (near && is_text) /* what Lua read there is ours, not the template's */
+    if (near && !strcmp(near, " near <eof>")) {
+        raised_add(engine, "%s: %.*s before the end of the file", name, (int)(near - message), message);
+        return;
+    }
+    raised_add(engine, "%s:%d: ", name, line);
+    const char *source = scan_line(file->bytes, file->length, line, &length);
+    if (near && !strcmp(extension(file->path), ".hip") && source && !scan_is_control(source, length))
+        /* what Lua read there is ours, not the template's */
         raised_add(engine, "%.*s before this line of text", (int)(near - message), message);
     else
         raised_add(engine, "%s", message);
@@ -602,8 +605,8 @@ static int lua_undefined(lua_State *L) {
 }
 
 static int lua_table_global(lua_State *L) {
-    return luaL_error(L, "expected no global name in a .lua file, got '%s'; write 'local %s'", luaL_tolstring(L, 2, NULL),
-                      luaL_tolstring(L, 2, NULL));
+    return luaL_error(L, "expected no global name in a .lua file, got '%s'; write 'local %s'",
+                      luaL_tolstring(L, 2, NULL), luaL_tolstring(L, 2, NULL));
 }
 
 /* ---- Engine ---- */

@@ -67,37 +67,46 @@ void text_printf(struct text *text, const char *format, ...) {
     va_end(again);
 }
 
-/* Levenshtein distance of the first 63 bytes of each word. */
+#define WORD_MAX 64
+
+/* Insertions, deletions, replacements and exchanges of neighbours between words shorter than WORD_MAX. */
 static size_t word_distance(const char *a, const char *b) {
-    size_t row[64], a_length = strnlen(a, 63), b_length = strnlen(b, 63);
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+    size_t rows[3][WORD_MAX] = {{0}};
+    size_t *before = rows[0], *last = rows[1], *row = rows[2];
+    size_t width = strlen(b);
+    for (size_t j = 0; j <= width; j++)
+        last[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
         row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
+        for (size_t j = 1; j <= width; j++) {
+            size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = last[j] + 1 < best ? last[j] + 1 : best;
+            best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+            bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            row[j] = exchanged && before[j - 2] + 1 < best ? before[j - 2] + 1 : best;
         }
+        size_t *oldest = before;
+        before = last;
+        last = row;
+        row = oldest;
     }
-    return row[b_length];
+    return last[width];
 }
 
 const char *text_nearest(const char *got, const char *const *words, size_t count) {
+    size_t length = strlen(got);
+    size_t limit = length < 9 ? (length + 1) / 3 : 3; /* more wrong letters would make a suggestion noise */
     const char *nearest = NULL;
-    size_t nearest_distance = strnlen(got, 63) / 2;
-    if (nearest_distance > 3)
-        nearest_distance = 3;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; length < WORD_MAX && i < count; i++) {
+        if (strlen(words[i]) >= WORD_MAX)
+            continue;
         size_t distance = word_distance(got, words[i]);
-        if (distance && (distance < nearest_distance || (distance == nearest_distance && !nearest))) {
+        /* What was begun rightly and not finished is one step away. */
+        if (length >= 3 && distance > 1 && strncmp(got, words[i], length) == 0)
+            distance = 1;
+        if (distance && (distance < limit || (distance == limit && !nearest))) {
             nearest = words[i];
-            nearest_distance = distance;
+            limit = distance;
         }
     }
     return nearest;
