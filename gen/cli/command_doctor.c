@@ -10,6 +10,7 @@
 #include "codeobject.h"
 #include "compiler.h"
 #include "kernels.h"
+#include "report.h"
 #include "text.h"
 #include "verify.h"
 
@@ -32,7 +33,7 @@ struct check {
     const char *cure;
 };
 
-enum { CHECK_GENERATE, CHECK_BUILD, CHECK_VERIFY, CHECK_HIP, CHECK_CACHE, CHECK_COUNT };
+enum { CHECK_GENERATE, CHECK_BUILD, CHECK_VERIFY, CHECK_REPORT, CHECK_HIP, CHECK_CACHE, CHECK_COUNT };
 
 struct place {
     char *place, *found, *verdict;
@@ -112,6 +113,19 @@ static void try_verify(struct check *check, const struct kernels *kernels) {
     verify_report_free(&report);
 }
 
+static void try_report(struct check *check, const struct kernels *kernels) {
+    const struct report_request request = {.spec = &kernels->specs[0], .engine = kernels->engine};
+    struct report report;
+    struct error error;
+    if (!report_run(&request, &report, &error)) {
+        text_puts(&check->says, error.text);
+        return;
+    }
+    check->works = report.loop_count > 0;
+    text_printf(&check->says, "%s has %d matrix loops", report.instance, report.loop_count);
+    report_free(&report);
+}
+
 static void try_generator(struct doctor *doctor) {
     struct kernels kernels;
     struct error error;
@@ -120,7 +134,7 @@ static void try_generator(struct doctor *doctor) {
     struct check *generate = &doctor->checks[CHECK_GENERATE];
     if (!kernels_open(&options, &kernels, &error) || !kernels_emit(&kernels, &error)) {
         text_puts(&generate->says, error.text);
-        for (int i = CHECK_BUILD; i <= CHECK_VERIFY; i++) {
+        for (int i = CHECK_BUILD; i <= CHECK_REPORT; i++) {
             text_puts(&doctor->checks[i].says, "not tried: nothing was generated");
             doctor->checks[i].cure = NULL;
         }
@@ -129,6 +143,12 @@ static void try_generator(struct doctor *doctor) {
         text_printf(&generate->says, "%s, %zu bytes", kernels.instances[0].name, kernels.instances[0].text.length);
         try_build(&doctor->checks[CHECK_BUILD], &kernels.instances[0]);
         try_verify(&doctor->checks[CHECK_VERIFY], &kernels);
+        if (doctor->checks[CHECK_BUILD].works) {
+            try_report(&doctor->checks[CHECK_REPORT], &kernels);
+        } else {
+            text_puts(&doctor->checks[CHECK_REPORT].says, "not tried: nothing was built");
+            doctor->checks[CHECK_REPORT].cure = NULL;
+        }
     }
     kernels_free(&kernels);
 }
@@ -269,6 +289,7 @@ static int run(const struct arguments *arguments) {
         .checks = {{.name = "generate", .needed = true},
                    {.name = "build", .needed = true, .cure = CURE_COMPILER},
                    {.name = "verify", .needed = true, .cure = CURE_COMPILER},
+                   {.name = "report", .cure = "apt-get install llvm-22, whose llvm-objdump it reads"},
                    {.name = "hip",
                     .cure = "only needed to run on a GPU: AMD's driver and apt-get install libamdhip64-5 or ROCm"},
                    {.name = "cache", .cure = "only saves time: set FMHA_CACHE_DIR to a folder that can be written"}}};

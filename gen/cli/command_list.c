@@ -143,7 +143,9 @@ static bool list_chips(struct template_engine *engine, const char *arch, bool js
     const char *const *paths = template_list(engine, "arch/gfx", &count);
     bool *selected = calloc(count + 1, sizeof *selected);
     cJSON *list = json ? cJSON_CreateArray() : NULL;
-    bool done = (selected && (!json || list)) || error_set(error, ERROR_RUN, "list: out of memory");
+    bool done = selected && (!json || list);
+    if (!done)
+        error_set(error, ERROR_RUN, "list: out of memory");
     done = done && select_chips(engine, arch, paths, count, selected, error);
     if (done && !json)
         text_printf(out, "%-9s %-8s %-7s %-10s %10s %15s  %s\n", "arch", "family", "waves", "formats", "LDS bytes",
@@ -183,8 +185,10 @@ static bool list_instances(const struct kernel_options *options, bool json, stru
     bool done = kernels_open(options, &kernels, error);
     char(*names)[SPEC_NAME_MAX] = done ? calloc(kernels.count, sizeof *names) : NULL;
     const char **strings = done ? calloc(kernels.count, sizeof *strings) : NULL;
-    if (done && (!names || !strings))
-        done = error_set(error, ERROR_RUN, "list: out of memory");
+    if (done && (!names || !strings)) {
+        error_set(error, ERROR_RUN, "list: out of memory");
+        done = false;
+    }
     for (size_t i = 0; done && i < kernels.count; i++) {
         spec_name(&kernels.specs[i], names[i]);
         strings[i] = names[i];

@@ -34,6 +34,32 @@ static bool parse_shape(const char *text, struct verify_shape *shape, struct err
     return true;
 }
 
+/* "emu", "emu:" and a chip, "hip", "hip:" and a number. */
+static bool check_device(const char *device, struct error *error) {
+    static const char *const drivers[] = {"emu", "hip"};
+    size_t length = strcspn(device, ":");
+    const char *selector = device[length] ? device + length + 1 : NULL;
+    bool emu = length == 3 && strncmp(device, drivers[0], length) == 0;
+    bool hip = length == 3 && strncmp(device, drivers[1], length) == 0;
+    if ((emu && (!selector || *selector)) ||
+        (hip && (!selector || (*selector && !selector[strspn(selector, "0123456789")]))))
+        return true;
+    char driver[16];
+    snprintf(driver, sizeof driver, "%.*s", (int)length, device);
+    const char *nearest = text_nearest(driver, drivers, sizeof drivers / sizeof *drivers);
+    return error_set(error, ERROR_USAGE, "--device: expected emu, emu:ARCH, hip or hip:N, got '%s'%s%s%s", device,
+                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* An emulated chip runs its own kernels alone. */
+static bool check_chip(const char *device, const struct spec *spec, struct error *error) {
+    if (!device || strncmp(device, "emu:", 4) != 0 || strcmp(device + 4, spec->arch) == 0)
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "--device: expected the kernel's chip, emu:%s, got '%s'; --device emu takes each kernel's own",
+                     spec->arch, device);
+}
+
 static void show_progress(void *context, size_t index, size_t count, const char *what) {
     fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", index + 1, count, (const char *)context, what);
 }
@@ -72,6 +98,8 @@ static bool verify_one(const struct kernels *kernels, size_t index, struct verif
 static bool make_options(const struct verify_arguments *own, struct verify_shape *shapes,
                          struct verify_options *options, struct error *error) {
     verify_options_init(options);
+    if (own->device && !check_device(own->device, error))
+        return false;
     for (int i = 0; i < own->shapes.count; i++)
         if (!parse_shape(own->shapes.item[i], &shapes[i], error))
             return false;
@@ -99,6 +127,8 @@ static int run(const struct arguments *arguments) {
     struct error error;
     bool passed = true;
     bool done = make_options(own, shapes, &options, &error) && kernels_open(&arguments->kernel, &kernels, &error);
+    for (size_t i = 0; done && i < kernels.count; i++)
+        done = check_chip(options.device, &kernels.specs[i], &error);
     for (size_t i = 0; done && i < kernels.count; i++)
         done = verify_one(&kernels, i, &options, own->json, &passed, &error);
     kernels_free(&kernels);

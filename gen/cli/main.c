@@ -10,6 +10,8 @@
 #include "help.h"
 #include "text.h"
 
+#define COMMANDS_MAX 16
+
 const struct command *const cli_commands[] = {
     &command_generate, &command_build,  &command_verify, &command_report,
     &command_list,     &command_doctor, &command_help,   NULL,
@@ -19,9 +21,9 @@ const struct command *const cli_commands[] = {
 static const char *const reserved[] = {"vendor", "library", "tune", NULL};
 
 const struct command *cli_command_find(const char *name, struct error *error) {
-    const char *words[sizeof cli_commands / sizeof *cli_commands];
+    const char *words[COMMANDS_MAX];
     size_t count = 0;
-    for (; cli_commands[count]; count++) {
+    for (; cli_commands[count] && count < COMMANDS_MAX; count++) {
         if (strcmp(name, cli_commands[count]->name) == 0)
             return cli_commands[count];
         words[count] = cli_commands[count]->name;

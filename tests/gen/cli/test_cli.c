@@ -227,7 +227,7 @@ ParameterizedTest(struct golden_case *parameter, cli, golden, .timeout = 300) {
     else
         cr_expect(strcmp(now.bytes, expected) == 0, "%s: expected\n%s\ngot\n%s", parameter->name, expected, now.bytes);
     free(expected);
-    struct text *const texts[] = {&head, &script, &out, &err, &files, &left, &now};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+    struct text *const texts[] = {&head, &script, &out, &err, &files, &left, &now, NULL};
+    for (size_t i = 0; texts[i]; i++)
         text_free(texts[i]);
 }
