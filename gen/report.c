@@ -303,7 +303,7 @@ static void table_loop(const struct report *report, const struct report_loop *lo
     for (int i = 0; i < issue->cover_count; i++) {
         const struct issue_cover *cover = &issue->covers[i];
         if (cover->loads > 0) {
-            text_printf(out, "  %s loads: %d, %.0f cycles of work between issue and wait at least, %.0f in the mean\n",
+            text_printf(out, "  %s loads: %d, %.0f cycles of work between issue and wait at least, %.1f in the mean\n",
                         cover->kind, cover->loads, cover->least_cycles, cover->mean_cycles);
         }
     }
@@ -392,6 +392,13 @@ static void put_mix(struct json *json, cJSON *to, const struct mix *mix) {
     }
 }
 
+static void put_per_matrix(struct json *json, cJSON *to, const struct mix *mix) {
+    cJSON *object = put_object(json, to, "per_matrix");
+    put_rounded(json, object, "valu", per_matrix(mix, MIX_VALU));
+    put_rounded(json, object, "transcendental", per_matrix(mix, MIX_TRANSCENDENTAL));
+    put_rounded(json, object, "lds", per_matrix(mix, MIX_LDS));
+}
+
 static void put_bound(struct json *json, cJSON *to, const struct report *report, const struct issue_bound *bound) {
     if (!bound->known) {
         put_null(json, to, "bound_percent");
@@ -451,6 +458,7 @@ static void put_ways(struct json *json, cJSON *to, const struct report *report, 
             append(json, labels, cJSON_CreateString(report->assembly.blocks[way->blocks[k]].label));
         }
         put_mix(json, put_object(json, object, "total"), &way->mix);
+        put_per_matrix(json, object, &way->mix);
         put_bound(json, object, report, &way->bound);
     }
 }
@@ -471,10 +479,7 @@ static void put_loop(struct json *json, cJSON *loops, const struct report *repor
         put_mix(json, item, &block->mix);
     }
     put_mix(json, put_object(json, object, "total"), &issue->total);
-    cJSON *each = put_object(json, object, "per_matrix");
-    put_rounded(json, each, "valu", per_matrix(&issue->total, MIX_VALU));
-    put_rounded(json, each, "transcendental", per_matrix(&issue->total, MIX_TRANSCENDENTAL));
-    put_rounded(json, each, "lds", per_matrix(&issue->total, MIX_LDS));
+    put_per_matrix(json, object, &issue->total);
     put_bound(json, object, report, &issue->ways[0].bound);
     put_ways(json, object, report, issue);
     cJSON *waits = put_array(json, object, "waits");
