@@ -121,7 +121,7 @@ static fmha_status read_properties(hip_state *s) {
 }
 
 static fmha_status hip_open(const char *selector, void **state, fmha_device_info *info) {
-    int ordinal;
+    int ordinal = 0;
     fmha_status status = parse_ordinal(selector, &ordinal);
     if (status != FMHA_OK) {
         return status;
