@@ -1,0 +1,37 @@
+/* What the tests of the emulated device share: they call the driver's table themselves. Everything asserts. */
+#ifndef EMU_TEST_H
+#define EMU_TEST_H
+
+#include <stdint.h>
+
+#include "driver.h"
+#include "emu.h"
+
+typedef struct emu_test {
+    const fmha_driver *driver;
+    void *device;
+    fmha_device_info info;
+} emu_test;
+
+emu_test emu_test_open(const char *chip);
+void emu_test_close(emu_test *test);
+
+/* Compiles and loads; `path` is what findings call the text. The kernel is named "kernel". */
+void *emu_test_kernel(emu_test *test, const char *text, const char *path, int wave);
+/* The same from a file beside the tests. */
+void *emu_test_kernel_file(emu_test *test, const char *name, int wave);
+
+void *emu_test_buffer(emu_test *test, size_t bytes, const char *label, const void *contents);
+void emu_test_read(emu_test *test, const void *buffer, void *to, size_t bytes);
+
+/* Runs `grid` workgroups of `items`; returns the status of synchronizing. */
+fmha_status emu_test_run(emu_test *test, void *kernel, uint32_t grid, uint32_t items, const void *arguments,
+                         size_t argument_bytes);
+
+/* Asserts that there is exactly this finding. */
+void emu_test_finding(emu_test *test, const char *kind, const char *text);
+
+/* The next number of a fixed sequence. */
+uint32_t emu_test_random(uint64_t *state);
+
+#endif
