@@ -202,31 +202,27 @@ static bool scores_all_equal(const struct reference_row *row) {
     return true;
 }
 
-/* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. With E_r
- * the row's summed error and W_r the sum of unit * |expected|, the mean is sum E / sum W, and its standard error
- * follows from how the rows scatter about it. */
+/* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. Rows whose
+ * scores are all equal repeat each other, so they are no samples. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got) {
     if (scores_all_equal(row))
         return;
-    double error[2] = {0, 0}, weight = 0;
+    double error[2] = {0, 0}, unit = 0;
     for (int64_t d = 0; d < head_dim_v; d++) {
         double difference = got[d] - row->output[d];
         error[0] += signbit(row->output[d]) ? -difference : difference;
         error[1] += difference;
-        weight += bound_unit(type) * fabs(row->output[d]);
+        unit += bound_unit(type) * fabs(row->output[d]);
     }
-    if (!isfinite(error[0]) || !isfinite(weight) || weight == 0)
+    if (!isfinite(error[0]) || !isfinite(unit) || unit == 0)
         return;
     bias->rows++;
     if (row->key_count > bias->keys_max)
         bias->keys_max = row->key_count;
-    bias->weight += weight;
-    bias->weight_squared += weight * weight;
     for (int direction = 0; direction < 2; direction++) {
-        bias->error[direction] += error[direction];
-        bias->error_squared[direction] += error[direction] * error[direction];
-        bias->error_weight[direction] += error[direction] * weight;
+        bias->sum[direction] += error[direction] / unit;
+        bias->sum_squared[direction] += error[direction] / unit * (error[direction] / unit);
     }
 }
 
@@ -234,32 +230,26 @@ void bound_bias_merge(struct bound_bias *into, const struct bound_bias *from) {
     into->rows += from->rows;
     if (from->keys_max > into->keys_max)
         into->keys_max = from->keys_max;
-    into->weight += from->weight;
-    into->weight_squared += from->weight_squared;
     for (int direction = 0; direction < 2; direction++) {
-        into->error[direction] += from->error[direction];
-        into->error_squared[direction] += from->error_squared[direction];
-        into->error_weight[direction] += from->error_weight[direction];
+        into->sum[direction] += from->sum[direction];
+        into->sum_squared[direction] += from->sum_squared[direction];
     }
 }
 
 void bound_bias_result(const struct bound_bias *bias, enum half_type type, double *mean, double *limit) {
     *mean = *limit = NAN;
-    /* Rows of unequal weight count for fewer: sum W squared over the sum of squares. Below 32 the scatter says little.
-     */
-    if (bias->rows < 32 || bias->weight * bias->weight < 32 * bias->weight_squared)
+    if (bias->rows < 32) /* the scatter of fewer says little */
         return;
-    /* What may be left on average: float32 sums that truncate, half an e for each key; and 1/16 for the rest.
-     * Truncating P or O to the type makes about -0.7. */
+    /* Six standard errors of the mean, as the rows scatter about it; and what may be left on average: float32 sums that
+     * truncate, half an e for each key, and 1/16 for the rest. Truncating P or O to the type makes about -0.7. */
     double systematic = 0x1p-4 + (double)bias->keys_max * 0.5 * E / bound_unit(type);
     double rows = (double)bias->rows;
     for (int direction = 0; direction < 2; direction++) {
-        double ratio = bias->error[direction] / bias->weight;
-        double scatter = bias->error_squared[direction] - 2 * ratio * bias->error_weight[direction] +
-                         ratio * ratio * bias->weight_squared;
-        double allowed = 6 * sqrt(fmax(scatter, 0) * rows / (rows - 1)) / bias->weight + systematic;
-        if (isnan(*mean) || fabs(ratio) / allowed > fabs(*mean) / *limit) {
-            *mean = ratio;
+        double average = bias->sum[direction] / rows;
+        double variance = fmax(bias->sum_squared[direction] / rows - average * average, 0) * rows / (rows - 1);
+        double allowed = 6 * sqrt(variance / rows) + systematic;
+        if (direction == 0 || fabs(average) / allowed > fabs(*mean) / *limit) {
+            *mean = average;
             *limit = allowed;
         }
     }

@@ -18,11 +18,11 @@ bool bound_row(enum half_type type, const struct reference_row *row, int64_t hea
 /* Half a unit in the last place, relative: 2^-11 of f16, 2^-8 of bf16. */
 double bound_unit(enum half_type type);
 
-/* The signed mean error, in two directions: away from zero (a truncated P or O makes it negative) and upward. */
+/* The signed mean error, in two directions: away from zero (a truncated P or O makes it negative) and upward. A row's
+ * error is that of its elements together, in units of bound_unit x sum |expected|. */
 struct bound_bias {
     int64_t rows, keys_max;
-    double weight, weight_squared;                      /* sums over rows */
-    double error[2], error_squared[2], error_weight[2]; /* sums over rows; [0] away from zero, [1] upward */
+    double sum[2], sum_squared[2]; /* of the rows' errors; [0] away from zero, [1] upward */
 };
 
 /* Adds the errors of one row, got - expected. Left out are rows with a value that is not finite or with equal scores.

@@ -23,7 +23,7 @@ struct named_values {
     char names[3 * TENSOR_COUNT][24];
 };
 
-/* One buffer on the device with the image of what it must hold on the host. */
+/* One buffer on the device with the image of what it must hold on the host; a sparse input has none. */
 struct buffer {
     void *address;
     unsigned char *image; /* what was written */
@@ -341,32 +341,62 @@ static bool buffer_send(const struct run *run, const char *label, struct buffer 
                        run->error);
 }
 
+/* An input of few rows far apart: only its rows are written, and it is not looked at afterwards. */
+static bool is_sparse(const struct view *view) {
+    return view->elements > INT64_C(1) << 27 && view->elements / 8 > row_count(view) * view->columns;
+}
+
+static bool send_rows(struct run *run, int tensor, const uint16_t *packed) {
+    const struct view *view = &run->views[tensor];
+    struct buffer *buffer = &run->buffers[tensor];
+    fmha_device *device = run->target->device;
+    size_t bytes = (size_t)view->columns * sizeof *packed;
+    fmha_status status = fmha_memory_alloc(device, buffer->bytes, tensor_names[tensor], &buffer->address);
+    for (int64_t row = 0; status == FMHA_OK && row < row_count(view); row++)
+        status = fmha_memory_write(device, (uint16_t *)buffer->address + place_of(view, row),
+                                   packed + row * view->columns, bytes);
+    return device_call(status, tensor_names[tensor], run->error);
+}
+
+static bool send_input(struct run *run, int tensor, const uint16_t *packed) {
+    const struct view *view = &run->views[tensor];
+    struct buffer *buffer = &run->buffers[tensor];
+    size_t bytes = (size_t)view->elements * sizeof *packed;
+    if (is_sparse(view)) {
+        buffer->bytes = bytes;
+        return send_rows(run, tensor, packed);
+    }
+    if (!buffer_new(run, tensor_names[tensor], bytes, buffer))
+        return false;
+    scatter(view, (uint16_t *)buffer->image, packed);
+    return buffer_send(run, tensor_names[tensor], buffer);
+}
+
 static void buffer_free(const struct run *run, struct buffer *buffer) {
     fmha_memory_free(run->target->device, buffer->address);
     free(buffer->image);
 }
 
+static bool send_v(struct run *run) {
+    const struct reference_problem *problem = run->request->problem;
+    if (!v_is_transposed(run->target->instance))
+        return send_input(run, TENSOR_V, run->request->v_bits);
+    uint16_t *transposed =
+        transpose(run->request->v_bits, problem->batch * problem->heads_k, problem->seqlen_k, problem->head_dim_v);
+    bool sent = transposed ? send_input(run, TENSOR_V, transposed)
+                           : no_memory(run, (size_t)run->views[TENSOR_V].elements * sizeof(uint16_t), "v");
+    free(transposed);
+    return sent;
+}
+
 static bool make_buffers(struct run *run) {
     const struct execute_request *request = run->request;
     const struct reference_problem *problem = request->problem;
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
-        if (!buffer_new(run, tensor_names[tensor], (size_t)run->views[tensor].elements * sizeof(uint16_t),
-                        &run->buffers[tensor]))
-            return false;
-    scatter(&run->views[TENSOR_Q], (uint16_t *)run->buffers[TENSOR_Q].image, request->q_bits);
-    scatter(&run->views[TENSOR_K], (uint16_t *)run->buffers[TENSOR_K].image, request->k_bits);
-    uint16_t *transposed = NULL;
-    if (v_is_transposed(run->target->instance)) {
-        int64_t heads = problem->batch * problem->heads_k;
-        transposed = transpose(request->v_bits, heads, problem->seqlen_k, problem->head_dim_v);
-        if (!transposed)
-            return no_memory(run, run->buffers[TENSOR_V].bytes, "v");
-    }
-    scatter(&run->views[TENSOR_V], (uint16_t *)run->buffers[TENSOR_V].image, transposed ? transposed : request->v_bits);
-    free(transposed);
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
-        if (!buffer_send(run, tensor_names[tensor], &run->buffers[tensor]))
-            return false;
+    struct buffer *output = &run->buffers[TENSOR_O];
+    if (!send_input(run, TENSOR_Q, request->q_bits) || !send_input(run, TENSOR_K, request->k_bits) || !send_v(run) ||
+        !buffer_new(run, "o", (size_t)run->views[TENSOR_O].elements * sizeof(uint16_t), output) ||
+        !buffer_send(run, "o", output))
+        return false;
     if (!request->lse)
         return true;
     int64_t rows = problem->batch * problem->heads_q * problem->seqlen_q;
@@ -468,6 +498,8 @@ static int64_t first_difference(const struct buffer *buffer, const unsigned char
 static bool check_tensor(const struct run *run, int tensor, struct findings *findings) {
     const struct buffer *buffer = &run->buffers[tensor];
     unsigned char *bytes;
+    if (!buffer->image)
+        return true;
     bool done = read_back(run, buffer, tensor_names[tensor], &bytes);
     if (done) {
         if (tensor == TENSOR_O) {

@@ -177,9 +177,15 @@ static bool run_trial(struct work *work, struct trial *trial) {
     return true;
 }
 
+static bool is_random(enum input_kind kind) {
+    return kind == INPUT_RANDOM || kind == INPUT_NAN_VISIBLE || kind == INPUT_NAN_HIDDEN;
+}
+
 /* The mean error is looked at in the first run: the others repeat its rows. */
-static void check_mean(struct work *work) {
+static void check_mean(struct work *work, struct bound_bias *random_cases) {
     double mean, limit;
+    if (is_random(work->one->inputs))
+        bound_bias_merge(random_cases, &work->trials[0].bias_total);
     bound_bias_result(&work->trials[0].bias_total, work->session->type, &mean, &limit);
     work->result->mean_error = mean;
     work->result->mean_error_over_bound = fabs(mean) / limit;
@@ -202,14 +208,15 @@ static void check_identity(struct work *work, const char *what, double expected,
 /* Two runs give the same O, and LSEs that differ by `shift`. */
 static void compare_runs(struct work *work, double shift) {
     const struct trial *a = &work->trials[0], *b = &work->trials[1];
-    struct findings_tally tally = {&work->findings, 0};
+    struct findings_tally tally = {&work->findings, 0}, lse_tally = {&work->findings, 0};
     for (int64_t index = 0; index < a->rows * a->problem.head_dim_v; index++)
         check_identity(work, "O", half_to_double(a->type, a->o[index]), half_to_double(b->type, b->o[index]),
                        a->bound[index] + b->bound[index], &tally, index);
     for (int64_t row = 0; work->with_lse && row < a->rows; row++)
         check_identity(work, "LSE", (double)a->lse[row] + shift, (double)b->lse[row],
-                       a->lse_bound[row] + b->lse_bound[row], &tally, row);
-    findings_tally_end(&tally, "elements break the identity");
+                       a->lse_bound[row] + b->lse_bound[row], &lse_tally, row);
+    findings_tally_end(&tally, "elements of O break the identity");
+    findings_tally_end(&lse_tally, "elements of LSE break the identity");
 }
 
 static bool run_permuted(struct work *work, uint64_t seed) {
@@ -293,7 +300,7 @@ static bool run_split(struct work *work) {
     if (!run_part(work, 0, first) || !run_part(work, first, keys - first))
         return false;
     const struct trial *whole = &work->trials[0], *a = &work->trials[1], *b = &work->trials[2];
-    struct findings_tally tally = {&work->findings, 0};
+    struct findings_tally tally = {&work->findings, 0}, lse_tally = {&work->findings, 0};
     int64_t columns = whole->problem.head_dim_v;
     for (int64_t row = 0; work->with_lse && row < whole->rows; row++) {
         /* Weights from the two LSEs; each LSE may be off by its bound, so their ratio by the sum of both. */
@@ -308,9 +315,10 @@ static bool run_split(struct work *work) {
                            bound + whole->bound[index], &tally, index);
         }
         check_identity(work, "LSE", (double)a->lse[row] - log(weight_a), (double)whole->lse[row],
-                       fmax(a->lse_bound[row], b->lse_bound[row]) + whole->lse_bound[row], &tally, row);
+                       fmax(a->lse_bound[row], b->lse_bound[row]) + whole->lse_bound[row], &lse_tally, row);
     }
-    findings_tally_end(&tally, "elements break the identity");
+    findings_tally_end(&tally, "elements of O break the identity");
+    findings_tally_end(&lse_tally, "elements of LSE break the identity");
     return true;
 }
 
@@ -347,7 +355,8 @@ static void describe_case(const struct standing_case *one, const struct referenc
     describe_layout(one, result->layout, sizeof result->layout);
 }
 
-static bool run_case(const struct session *session, size_t index, struct verify_case *result, struct error *error) {
+static bool run_case(const struct session *session, size_t index, struct verify_case *result,
+                     struct bound_bias *random_cases, struct error *error) {
     const struct standing_case *one = &session->cases[index];
     struct reference_problem problem = problem_of(session, one);
     uint64_t seed = session->options->seed + index;
@@ -363,7 +372,7 @@ static bool run_case(const struct session *session, size_t index, struct verify_
         done = run_trial(&work, trial);
     }
     if (done) {
-        check_mean(&work);
+        check_mean(&work, random_cases);
         done = run_identity(&work, seed);
     }
     if (done && work.findings.failed)
@@ -384,15 +393,20 @@ static bool run_cases(const struct session *session, struct verify_report *repor
     if (!report->cases)
         return error_set(error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
     report->passed = true;
+    struct bound_bias random_cases = {0};
     for (size_t index = 0; index < session->case_count; index++) {
         if (session->options->progress)
             session->options->progress(session->options->progress_context, index, session->case_count,
                                        session->cases[index].what);
-        if (!run_case(session, index, &report->cases[index], error))
+        if (!run_case(session, index, &report->cases[index], &random_cases, error))
             return false;
         report->case_count++;
         report->passed = report->passed && report->cases[index].finding_count == 0;
     }
+    double limit;
+    bound_bias_result(&random_cases, session->type, &report->mean_error, &limit);
+    report->mean_error_over_bound = fabs(report->mean_error) / limit;
+    report->passed = report->passed && !(fabs(report->mean_error) > limit);
     return true;
 }
 

@@ -38,8 +38,16 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
             text_printf(out, "    %s\n", one->findings[line]);
         failed += one->finding_count > 0;
     }
+    if (!isnan(report->mean_error))
+        text_printf(out,
+                    "\nmean error of O in all random cases: %.3f half units in the last place, %.3f times its bound\n",
+                    report->mean_error, report->mean_error_over_bound);
     if (failed)
         text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
+    else if (!report->passed)
+        text_printf(
+            out, "\nFAILED: each element is within its bound, but O is off on average: P or O may be truncated where "
+                 "it must be rounded to nearest even\n");
     else
         text_printf(out, "\npassed: %zu cases, each element within its bound\n", report->case_count);
 }
@@ -83,6 +91,8 @@ bool verify_report_json(const struct verify_report *report, struct text *out, st
     bool done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
                 cJSON_AddStringToObject(object, "device", report->device) &&
                 cJSON_AddBoolToObject(object, "passed", report->passed) &&
+                add_number(object, "mean_error", report->mean_error) &&
+                add_number(object, "mean_error_over_bound", report->mean_error_over_bound) &&
                 (cases = cJSON_AddArrayToObject(object, "cases")) != NULL;
     for (size_t index = 0; done && index < report->case_count; index++)
         done = add_case(cases, &report->cases[index]);
@@ -104,5 +114,5 @@ void verify_report_free(struct verify_report *report) {
         free(report->cases[index].findings);
     }
     free(report->cases);
-    *report = (struct verify_report){.passed = false};
+    *report = (struct verify_report){.passed = false, .mean_error = NAN, .mean_error_over_bound = NAN};
 }

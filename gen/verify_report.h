@@ -32,7 +32,8 @@ struct verify_case {
 struct verify_report {
     char instance[SPEC_NAME_MAX];
     char device[64];
-    bool passed; /* no case has a finding */
+    bool passed; /* no case has a finding, and the mean error of all random cases together is within its bound */
+    double mean_error, mean_error_over_bound; /* of the random cases together, as in a case */
     struct verify_case *cases;
     size_t case_count;
 };
@@ -43,7 +44,8 @@ void verify_report_free(struct verify_report *report);
 void verify_report_table(const struct verify_report *report, struct text *out);
 
 /* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
- * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[]. NAN is written as null. */
+ * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], and mean_error,
+ * mean_error_over_bound of the random cases together. NAN is written as null. */
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 
 #endif

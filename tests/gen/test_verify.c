@@ -1,0 +1,377 @@
+/* Verification end to end on the emulated device: with the plainest right kernel and with wrong ones made from it
+ * (data-verify), each of which must be refused for what is wrong with it. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inputs.h"
+#include "template.h"
+#include "trial.h"
+#include "verify.h"
+
+static const char naive[] = TEST_DATA "-verify";
+
+/* `settings`: "field=text" of spec_set by option name, "arch=…", "set=NAME=VALUE". NULL-terminated. */
+static void make_spec(struct template_engine *engine, const char *const *settings, struct spec *spec) {
+    struct error error;
+    spec_init(spec);
+    cr_assert(spec_set_arch(spec, engine, "gfx1151", &error), "%s", error.text);
+    for (; *settings; settings++) {
+        const char *equals = strchr(*settings, '=');
+        size_t length = (size_t)(equals - *settings);
+        if (length == 3 && strncmp(*settings, "set", 3) == 0) {
+            cr_assert(spec_add_set(spec, equals + 1, &error), "%s", error.text);
+            continue;
+        }
+        int field = 0;
+        while (field < SPEC_FIELD_COUNT && (strlen(spec_fields[field].option) != length ||
+                                            strncmp(spec_fields[field].option, *settings, length) != 0))
+            field++;
+        cr_assert(field < SPEC_FIELD_COUNT, "no option %s", *settings);
+        cr_assert(spec_set(spec, (enum spec_field_id)field, equals + 1, &error), "%s", error.text);
+    }
+    cr_assert(spec_resolve(spec, engine, &error), "%s", error.text);
+}
+
+static bool verify(const char *template_dir, const char *const *settings, const struct verify_options *options,
+                   struct verify_report *report, struct error *error) {
+    struct template_engine *engine = template_engine_new(template_dir, error);
+    cr_assert(engine, "%s", error->text);
+    struct spec spec;
+    struct verify_options standard;
+    verify_options_init(&standard);
+    make_spec(engine, settings, &spec);
+    bool done = verify_run(engine, &spec, options ? options : &standard, report, error);
+    template_engine_free(engine);
+    return done;
+}
+
+static void expect_pass(const char *template_dir, const char *const *settings, const struct verify_options *options) {
+    struct verify_report report;
+    struct error error;
+    struct text table = {0};
+    cr_assert(verify(template_dir, settings, options, &report, &error), "%s", error.text);
+    verify_report_table(&report, &table);
+    cr_assert(report.passed, "%s", table.bytes);
+    cr_assert(report.case_count > 0);
+    text_free(&table);
+    verify_report_free(&report);
+}
+
+#define EXPECT_PASS(dir, options, ...) expect_pass(dir, (const char *const[]){__VA_ARGS__, NULL}, options)
+
+Test(verify, a_right_kernel_passes_with_every_mask_type_and_layout) {
+    EXPECT_PASS(naive, NULL, "hd=64");
+    EXPECT_PASS(naive, NULL, "hd=64", "causal=bottom-right", "dtype=bf16");
+    EXPECT_PASS(naive, NULL, "hd=40", "hd-v=24", "causal=top-left", "align=2");
+    EXPECT_PASS(naive, NULL, "hd=8", "v-layout=transposed", "block-m=32", "waves=2", "dtype=bf16");
+    EXPECT_PASS(naive, NULL, "hd=16", "hd-v=32", "v-layout=transposed", "align=2", "gqa=4");
+}
+
+Test(verify, shapes_scales_inputs_and_layouts_that_are_asked_for) {
+    const struct verify_shape shapes[] = {{1, 2, 1, 33, 70}, {2, 10, 10, 1, 1}, {0, 1, 1, 5, 5}, {3, 4, 4, 10, 10}};
+    struct verify_options options;
+    for (int inputs = VERIFY_INPUTS_DEFAULT; inputs <= VERIFY_INPUTS_LARGE; inputs++)
+        for (int layout = VERIFY_LAYOUT_DEFAULT; layout <= VERIFY_LAYOUT_BHSD; layout++) {
+            verify_options_init(&options);
+            options.shapes = shapes;
+            options.shape_count = sizeof shapes / sizeof *shapes;
+            options.inputs = (enum verify_inputs)inputs;
+            options.layout = (enum verify_layout)layout;
+            options.scale = inputs ? 0.05 * inputs * (layout ? -1 : 1) : NAN;
+            options.seed = 7;
+            EXPECT_PASS(naive, &options, "hd=32", "causal=bottom-right");
+        }
+}
+
+static bool long_tests(void) {
+    const char *value = getenv("FMHA_TEST_LONG");
+    return value && strcmp(value, "1") == 0;
+}
+
+struct fault {
+    const char *name;
+    const char *mask;    /* option --causal */
+    const char *finding; /* begins a line of the report */
+};
+
+static const struct fault faults[] = {
+    {"set=fault=mask_long", "causal=bottom-right", "O[batch"},
+    {"set=fault=mask_short", "causal=bottom-right", "O[batch"},
+    {"set=fault=wrong_alignment", "causal=bottom-right", "O[batch"},
+    {"set=fault=key_tail", "causal=none", "O[batch"},
+    {"set=fault=writes_past_the_end", "causal=none", "o: written outside its elements, at "},
+    {"set=fault=writes_into_padding", "causal=none",
+     "o: written outside its elements, at batch 0, head 0, row 0, column 32 "},
+    {"set=fault=writes_an_input", "causal=none", "q: an input was written to, at batch 0, head 0, row 0, column 0 "},
+    {"set=fault=missing_column", "causal=none", "O[batch 0, head 0, query 0, column 31]: expected"},
+    {"set=fault=swapped_columns", "causal=none", "O[batch"},
+    {"set=fault=packed_rows", "causal=none", "O[batch"},
+    {"set=fault=no_v_batch", "causal=none", "O[batch 1"},
+    {"set=fault=head_modulo", "causal=none", "O[batch"},
+    {"set=fault=own_scale", "causal=none", "O[batch"},
+    {"set=fault=log2e_short", "causal=none", "LSE[batch"},
+    {"set=fault=finite_maximum", "causal=none", "O[batch"},
+    {"set=fault=exponent_rounds_otherwise", "causal=none", "O[batch 0, head 0, query 0, column 0]: expected"},
+    {"set=fault=never_rescales", "causal=none", "O[batch"},
+    {"set=fault=truncate_p", "causal=none", "mean error of O: expected at most"},
+    {"set=fault=truncate_o", "causal=none", "mean error of O: expected at most"},
+    {"set=fault=lse_base_two", "causal=none", "LSE[batch"},
+    {"set=fault=lse_without_maximum", "causal=none", "LSE[batch"},
+    {"set=fault=empty_row_is_nan", "causal=bottom-right",
+     "O[batch 0, head 0, query 0, column 0]: expected 0 within 0, got"},
+    {"set=fault=nan_leaks", "causal=bottom-right", "O[batch"},
+};
+
+static size_t findings_that_begin(const struct verify_report *report, const char *words) {
+    size_t found = 0;
+    for (size_t index = 0; index < report->case_count; index++)
+        for (size_t line = 0; line < report->cases[index].finding_count; line++)
+            found += strncmp(report->cases[index].findings[line], words, strlen(words)) == 0;
+    return found;
+}
+
+Test(verify, every_wrong_kernel_is_refused_for_what_is_wrong) {
+    for (size_t index = 0; index < sizeof faults / sizeof *faults; index++)
+        for (size_t bf16 = 0; bf16 < 2; bf16++) {
+            if (!long_tests() && bf16 != index % 2)
+                continue;
+            const char *const settings[] = {"hd=32", faults[index].mask, faults[index].name,
+                                            bf16 ? "dtype=bf16" : "dtype=f16", NULL};
+            struct verify_report report;
+            struct error error;
+            struct text table = {0};
+            cr_assert(verify(naive, settings, NULL, &report, &error), "%s: %s", faults[index].name, error.text);
+            verify_report_table(&report, &table);
+            cr_assert(!report.passed, "%s passes:\n%s", faults[index].name, table.bytes);
+            cr_assert(strstr(table.bytes, "FAILED"), "%s", table.bytes);
+            cr_assert(findings_that_begin(&report, faults[index].finding), "%s: expected a line '%s', got\n%s",
+                      faults[index].name, faults[index].finding, table.bytes);
+            text_free(&table);
+            verify_report_free(&report);
+        }
+}
+
+/* Identities are looked at beside the reference; a kernel whose LSE has the wrong base breaks merging and shifting. */
+Test(verify, identities_are_checked_without_the_reference) {
+    const char *const settings[] = {"hd=32", "causal=none", "set=fault=lse_base_two", NULL};
+    struct verify_report report;
+    struct error error;
+    cr_assert(verify(naive, settings, NULL, &report, &error), "%s", error.text);
+    cr_assert(findings_that_begin(&report, "identity 'keys split and merged by LSE', O element"));
+    cr_assert(findings_that_begin(&report, "identity 'a constant added to all scores', LSE element"));
+    cr_assert(!findings_that_begin(&report, "identity 'keys permuted'"));
+    verify_report_free(&report);
+    const char *const tail[] = {"hd=32", "causal=none", "set=fault=key_tail", NULL};
+    cr_assert(verify(naive, tail, NULL, &report, &error), "%s", error.text);
+    cr_assert(findings_that_begin(&report, "identity 'keys permuted', O element"));
+    verify_report_free(&report);
+}
+
+static void expect_error(const char *const *settings, const struct verify_options *options, enum error_kind kind,
+                         const char *text) {
+    struct verify_report report;
+    struct error error;
+    cr_assert(!verify(naive, settings, options, &report, &error));
+    cr_assert(error.kind == kind, "%s", error.text);
+    cr_assert_str_eq(error.text, text);
+}
+
+Test(verify, a_shape_that_the_instance_does_not_serve_is_an_error) {
+    const char *const settings[] = {"hd=32", NULL};
+    struct verify_options options;
+    verify_options_init(&options);
+    options.shape_count = 1;
+    options.shapes = &(struct verify_shape){1, 3, 2, 64, 64};
+    expect_error(
+        settings, &options, ERROR_USAGE,
+        "fmha_forward_gfx1151_f16_d32_m64k32w4: shape 1,3,2,64,64: expected heads_q % heads_k equal to 0, got 1; "
+        "choose heads_q as a multiple of heads_k");
+    options.shapes = &(struct verify_shape){1, 2, 2, 64, 4097};
+    expect_error(
+        settings, &options, ERROR_USAGE,
+        "fmha_forward_gfx1151_f16_d32_m64k32w4: shape 1,2,2,64,4097: expected seqlen_k at most 4096, got 4097; "
+        "choose seqlen_k at most 4096");
+    options.shapes = &(struct verify_shape){1 << 30, 1 << 30, 1 << 30, 1, 1};
+    expect_error(
+        settings, &options, ERROR_USAGE,
+        "shape 1073741824,1073741824,1073741824,1,1: expected tensors that fit into memory, got more bytes than "
+        "63 bits count; use a smaller shape");
+}
+
+Test(verify, an_argument_that_no_problem_has_is_an_error) {
+    const char *const settings[] = {"hd=32", "set=fault=unknown_argument", NULL};
+    struct verify_report report;
+    struct error error;
+    cr_assert(!verify(naive, settings, NULL, &report, &error));
+    cr_assert(error.kind == ERROR_RUN);
+    const char *text = strstr(error.text, ": argument ");
+    cr_assert(text, "%s", error.text);
+    cr_assert_str_eq(text,
+                     ": argument 'window_left' (value of i32): expected a buffer q, k, v, o or lse, the f32 scale, or "
+                     "an integer that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers "
+                     "this one; rename it in the template");
+}
+
+Test(verify, an_unknown_device_is_an_error) {
+    const char *const settings[] = {"hd=32", NULL};
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    verify_options_init(&options);
+    options.device = "abacus";
+    cr_assert(!verify(naive, settings, &options, &report, &error));
+    cr_assert(error.kind == ERROR_RUN && strncmp(error.text, "abacus: ", 8) == 0, "%s", error.text);
+}
+
+Test(verify, the_same_seed_makes_the_same_report) {
+    const char *const settings[] = {"hd=32", "causal=bottom-right", "set=fault=truncate_p", NULL};
+    struct text json[2] = {{0}, {0}};
+    for (int run = 0; run < 2; run++) {
+        struct verify_report report;
+        struct error error;
+        cr_assert(verify(naive, settings, NULL, &report, &error), "%s", error.text);
+        cr_assert(verify_report_json(&report, &json[run], &error), "%s", error.text);
+        verify_report_free(&report);
+    }
+    cr_assert_str_eq(json[0].bytes, json[1].bytes);
+    text_free(&json[0]);
+    text_free(&json[1]);
+}
+
+Test(verify, the_report_as_json) {
+    const char *const settings[] = {"hd=32", "set=fault=missing_column", NULL};
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    struct text text = {0};
+    verify_options_init(&options);
+    options.shape_count = 1;
+    options.shapes = &(struct verify_shape){1, 2, 1, 3, 4};
+    options.inputs = VERIFY_INPUTS_IMPULSE;
+    options.seed = UINT64_MAX;
+    cr_assert(verify(naive, settings, &options, &report, &error), "%s", error.text);
+    cr_assert(verify_report_json(&report, &text, &error), "%s", error.text);
+    cJSON *object = cJSON_Parse(text.bytes);
+    cr_assert(object);
+    cr_assert(strncmp(cJSON_GetObjectItem(object, "instance")->valuestring, "fmha_forward_gfx1151_f16_d32_", 29) == 0);
+    cr_assert_str_eq(cJSON_GetObjectItem(object, "device")->valuestring, "emu:gfx1151");
+    cr_assert(cJSON_IsFalse(cJSON_GetObjectItem(object, "passed")));
+    cr_assert(cJSON_IsNull(cJSON_GetObjectItem(object, "mean_error")));
+    cJSON *cases = cJSON_GetObjectItem(object, "cases"), *one = cJSON_GetArrayItem(cases, 0);
+    cr_assert(cJSON_GetArraySize(cases) == 1);
+    int shape[] = {1, 2, 1, 3, 4};
+    for (int index = 0; index < 5; index++)
+        cr_assert(cJSON_GetArrayItem(cJSON_GetObjectItem(one, "shape"), index)->valueint == shape[index]);
+    cr_assert_str_eq(cJSON_GetObjectItem(one, "inputs")->valuestring, "impulse");
+    cr_assert_str_eq(cJSON_GetObjectItem(one, "layout")->valuestring, "bshd");
+    cr_assert(cJSON_IsNull(cJSON_GetObjectItem(one, "max_error_over_bound")),
+              "an unwritten element has no finite error");
+    cr_assert(cJSON_GetObjectItem(one, "lse_error_over_bound")->valuedouble <= 1);
+    cr_assert(strstr(text.bytes, "18446744073709551615"));
+    cJSON *findings = cJSON_GetObjectItem(one, "findings");
+    cr_assert(cJSON_GetArraySize(findings) == 4); /* three elements and "more" */
+    cr_assert_str_eq(cJSON_GetArrayItem(findings, 3)->valuestring, "... and 3 more elements of O were not written");
+    cJSON_Delete(object);
+    text_free(&text);
+    verify_report_free(&report);
+}
+
+Test(verify, words_of_the_options) {
+    enum verify_inputs inputs;
+    enum verify_layout layout;
+    cr_assert(verify_inputs_parse("large", &inputs) && inputs == VERIFY_INPUTS_LARGE);
+    cr_assert(verify_inputs_parse("random", &inputs) && inputs == VERIFY_INPUTS_RANDOM);
+    cr_assert(!verify_inputs_parse("huge", &inputs) && !verify_inputs_parse("", &inputs));
+    cr_assert(verify_layout_parse("bhsd", &layout) && layout == VERIFY_LAYOUT_BHSD);
+    cr_assert(!verify_layout_parse("sbhd", &layout));
+}
+
+Test(verify, nan_and_infinities_must_be_met_exactly) {
+    cr_assert(trial_error_over_bound(NAN, NAN, NAN) == 0);
+    cr_assert(trial_error_over_bound(NAN, 1, NAN) == INFINITY);
+    cr_assert(trial_error_over_bound(1, NAN, 100) == INFINITY);
+    cr_assert(trial_error_over_bound(1, INFINITY, 100) == INFINITY);
+    cr_assert(trial_error_over_bound(-INFINITY, -INFINITY, 0) == 0);
+    cr_assert(trial_error_over_bound(-INFINITY, -1e30, 1e38) == INFINITY);
+    cr_assert(trial_error_over_bound(0, -0.0, 0) == 0);
+    cr_assert(trial_error_over_bound(0, 1e-30, 0) == INFINITY);
+    cr_assert(trial_error_over_bound(1, 1.5, 0.25) == 2);
+}
+
+/* Shapes that users of other kernels have stumbled on, with the templates' own kernels. */
+Test(verify, shapes_of_known_faults) {
+    static const struct {
+        const char *head_dim, *dtype, *mask;
+        struct verify_shape shape;
+        double scale;
+        enum verify_inputs inputs;
+    } known[] = {
+        {"hd=128", "dtype=f16", "causal=none", {1, 4, 4, 64, 64}, NAN, VERIFY_INPUTS_UNBALANCED},
+        {"hd=128", "dtype=bf16", "causal=none", {5, 2, 2, 4, 4}, NAN, VERIFY_INPUTS_DEFAULT},
+        {"hd=64", "dtype=f16", "causal=bottom-right", {1, 14, 2, 88, 448}, NAN, VERIFY_INPUTS_LARGE},
+        {"hd=8", "dtype=f16", "causal=bottom-right", {5, 4, 4, 10, 10}, NAN, VERIFY_INPUTS_IMPULSE},
+        {"hd=72", "dtype=bf16", "causal=bottom-right", {1, 24, 2, 17, 33}, NAN, VERIFY_INPUTS_IMPULSE},
+        {"hd=64", "dtype=f16", "causal=top-left", {1, 10, 10, 20, 40}, -0.125, VERIFY_INPUTS_DEFAULT},
+    };
+    for (size_t index = 0; index < sizeof known / sizeof *known; index++) {
+        struct verify_options options;
+        verify_options_init(&options);
+        options.shapes = &known[index].shape;
+        options.shape_count = 1;
+        options.scale = known[index].scale;
+        options.inputs = known[index].inputs;
+        EXPECT_PASS(NULL, &options, known[index].head_dim, known[index].dtype, known[index].mask);
+    }
+}
+
+/* More queries than keys by a long way: the first 1024 rows see no key. */
+Test(verify, rows_without_keys_by_the_thousand) {
+    if (!long_tests())
+        cr_skip_test("FMHA_TEST_LONG=1 runs it");
+    struct verify_options options;
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){1, 1, 1, 2048, 1024};
+    options.shape_count = 1;
+    EXPECT_PASS(NULL, &options, "hd=128", "causal=bottom-right");
+}
+
+/* Keys 9728 elements apart, 225305 of them: the last one's offset passes 2^31 elements and 2^32 bytes. 4.4 GB of
+ * memory. */
+static void run_far_apart(const char *template_dir, bool v_too) {
+    struct error error;
+    struct template_engine *engine = template_engine_new(template_dir, &error);
+    struct spec spec;
+    struct instance instance;
+    struct execute_target target;
+    struct trial trial;
+    struct trial_errors errors;
+    struct findings findings = {0};
+    const struct reference_problem problem = {1, 1, 1, 1, 225305, 64, 64, REFERENCE_MASK_NONE, 0.125, NULL, NULL, NULL};
+    struct execute_request layouts = {.k = {.row_padding = v_too ? 0 : 9728 - 64},
+                                      .v = {.row_padding = v_too ? 9728 - 64 : 0}};
+    cr_assert(engine, "%s", error.text);
+    make_spec(engine, (const char *const[]){"hd=64", NULL}, &spec);
+    cr_assert(instance_emit(engine, &spec, &instance, &error), "%s", error.text);
+    cr_assert(execute_open("emu:gfx1151", &instance, 1, &target, &error), "%s", error.text);
+    cr_assert(trial_new(&trial, &problem, HALF_F16, &error), "%s", error.text);
+    inputs_make(INPUT_UNBALANCED, &problem, HALF_F16, 1, trial.q, trial.k, trial.v);
+    cr_assert(trial_run(&trial, &target, &layouts, true, &findings, &error), "%s", error.text);
+    trial_compare(&trial, true, &errors, &findings);
+    cr_assert(findings.count == 0, "%s", findings.lines[0]);
+    cr_assert(errors.output <= 1 && errors.lse <= 1);
+    findings_free(&findings);
+    trial_free(&trial);
+    execute_close(&target);
+    instance_free(&instance);
+    template_engine_free(engine);
+}
+
+Test(verify, keys_and_values_past_two_to_the_31, .timeout = 600) {
+    if (!long_tests())
+        cr_skip_test("FMHA_TEST_LONG=1 runs it");
+    run_far_apart(NULL, false);
+    run_far_apart(NULL, true);
+}
