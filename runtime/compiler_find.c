@@ -410,7 +410,7 @@ static void judge_clangs(survey *s) {
         s->visit(s->context, "clang++-N on PATH, /usr/lib/llvm-N/bin/clang++, clang++ on PATH", "", "nothing there");
     }
     free(clangs);
-    qsort(versions, count, sizeof versions[0], newer_first);
+    qsort(versions, count, sizeof versions[0], newer_first); /* NOLINT(bugprone-sizeof-expression): of pointers */
     for (size_t i = 0; i < count && !is_done(s); i++) {
         judge(s, "clang++", versions[i]->path);
     }

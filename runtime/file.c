@@ -83,14 +83,11 @@ fmha_status fmha_file_write(const char *path, const void *bytes, size_t count) {
 }
 
 static bool same_content(const char *left_path, const char *right_path) {
-    void *left, *right = NULL;
+    void *left = NULL, *right = NULL;
     size_t left_count, right_count;
-    bool same = access(right_path, F_OK) == 0 && fmha_file_read(left_path, &left, &left_count) == FMHA_OK;
-    if (!same) {
-        return false;
-    }
-    same = fmha_file_read(right_path, &right, &right_count) == FMHA_OK && left_count == right_count &&
-           memcmp(left, right, left_count) == 0;
+    bool same = access(right_path, F_OK) == 0 && fmha_file_read(left_path, &left, &left_count) == FMHA_OK &&
+                fmha_file_read(right_path, &right, &right_count) == FMHA_OK && left_count == right_count &&
+                left != NULL && right != NULL && memcmp(left, right, left_count) == 0;
     free(left);
     free(right);
     return same;

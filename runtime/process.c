@@ -18,8 +18,6 @@
 #define NOTE_BYTES         96 /* room for the line that says what was left out */
 #define CHECK_MS           50 /* how often a child that keeps its output open is asked whether it ended */
 
-extern char **environ;
-
 typedef struct output_text {
     char *bytes;
     size_t length, capacity, left_out;

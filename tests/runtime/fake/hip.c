@@ -243,10 +243,10 @@ static int fill(void *properties, int ordinal, size_t bytes, size_t units_at, si
     const size_t lds_bytes = 65536;
     unsigned char *filled = properties;
     memset(filled, 0xa5, bytes);
-    strcpy((char *)filled, "Simulated Radeon");
+    memcpy(filled, "Simulated Radeon", sizeof "Simulated Radeon");
     memcpy(filled + units_at, &units, sizeof units);
     memcpy(filled + lds_at, &lds_bytes, sizeof lds_bytes);
-    strcpy((char *)filled + arch_at, S.archs[ordinal]);
+    memcpy(filled + arch_at, S.archs[ordinal], strlen(S.archs[ordinal]) + 1);
     return 0;
 }
 

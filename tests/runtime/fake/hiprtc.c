@@ -54,7 +54,8 @@ int hiprtcCompileProgram(void *compiled, int option_count, const char **options)
     const char *arch = "gfx000";
     S.options[0] = '\0';
     for (int i = 0; i < option_count; i++) {
-        strcat(strcat(S.options, i > 0 ? " " : ""), options[i]);
+        size_t length = strlen(S.options);
+        snprintf(S.options + length, sizeof S.options - length, "%s%s", i > 0 ? " " : "", options[i]);
         if (strncmp(options[i], "--offload-arch=", 15) == 0) {
             arch = options[i] + 15;
         }

@@ -12,7 +12,7 @@ size_t support_make_image(const char *target, unsigned char image[SUPPORT_IMAGE_
     size_t bytes = 0;
     metadata[bytes++] = 0x81; /* a map of one pair: the key "amdhsa.target", and its value as str 8 */
     metadata[bytes++] = 0xad;
-    memcpy(metadata + bytes, "amdhsa.target", 13);
+    memcpy(metadata + bytes, "amdhsa.target", sizeof "amdhsa.target");
     bytes += 13;
     metadata[bytes++] = 0xd9;
     metadata[bytes++] = (unsigned char)length;
