@@ -180,8 +180,9 @@ bool bound_row(enum half_type type, const struct reference_row *row, int64_t hea
     double *scratch = malloc((size_t)row->key_count * 3 * sizeof(double));
     if (!scratch)
         return false;
+    int64_t tiles_at_most = (row->key_count + KEYS_PER_TILE_MIN - 1) / KEYS_PER_TILE_MIN;
     struct terms terms = {.keys = row->key_count,
-                          .rescales = (double)((row->key_count + KEYS_PER_TILE_MIN - 1) / KEYS_PER_TILE_MIN),
+                          .rescales = (double)tiles_at_most,
                           .delta = scratch,
                           .weight_error = scratch + row->key_count};
     exponent_errors(&terms, row, head_dim);

@@ -42,8 +42,8 @@ double half_to_double(enum half_type type, uint16_t bits) {
         }
         fraction &= (UINT64_C(1) << format.fraction_bits) - 1;
     }
-    uint64_t biased = (uint64_t)(exponent - format_bias(format) + DOUBLE_BIAS);
-    return double_from_bits(sign | biased << DOUBLE_FRACTION_BITS | fraction << widen);
+    int biased = exponent - format_bias(format) + DOUBLE_BIAS;
+    return double_from_bits(sign | (uint64_t)biased << DOUBLE_FRACTION_BITS | fraction << widen);
 }
 
 static uint16_t from_double(enum half_type type, double value, bool truncate) {

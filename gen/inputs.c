@@ -101,8 +101,10 @@ static void make_impulse(const struct reference_problem *problem, const struct t
             for (int64_t d = 0; d < k->columns; d++)
                 put(k, head, row, d, factor * inputs_normal(&start));
             int64_t modulus = v->type == HALF_F16 ? 2039 : 251;
-            for (int64_t d = 0; d < v->columns; d++)
-                put(v, head, row, d, (double)((row * 37 + d * 101 + head * 11) % modulus - modulus / 2));
+            for (int64_t d = 0; d < v->columns; d++) {
+                int64_t name = (row * 37 + d * 101 + head * 11) % modulus - modulus / 2;
+                put(v, head, row, d, (double)name);
+            }
         }
     double length = 120.0 / sqrt((double)q->columns);
     for (int64_t head = 0; head < q->heads; head++) {
