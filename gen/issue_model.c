@@ -192,8 +192,8 @@ void issue_bound_of(const struct assembly *assembly, const int *blocks, int bloc
 
 /* What a way has done when it has left a block; compared from the first member on. */
 struct score {
-    double matrix, second, third;
-    int from; /* the block before, as an index into the sequence; -1: none */
+    double matrix, cycles, bytes; /* cycles below zero where few are wanted */
+    int from;                     /* the block before, as an index into the sequence; -1: none */
     bool reached;
 };
 
@@ -201,11 +201,12 @@ static bool better(const struct score *left, const struct score *right) {
     if (!right->reached || left->matrix != right->matrix) {
         return !right->reached || left->matrix > right->matrix;
     }
-    return left->second != right->second ? left->second > right->second : left->third > right->third;
+    return left->cycles != right->cycles ? left->cycles > right->cycles : left->bytes > right->bytes;
 }
 
-/* Both ways do the most matrix work that a pass can do. "skip" then moves the most bytes (a guarded load is work, not
- * an exception) in the least cycles; "take" uses the most cycles. */
+/* Both ways do the most matrix work that a pass can do, so that an early out is none of them. "skip" then takes the
+ * least cycles and, where that leaves a choice, moves the most bytes: of two ways to load a tile the cheaper one, and a
+ * guarded load that costs no cycles is not left out. "take" takes the most cycles. */
 static struct score block_score(const struct assembly *assembly, int block, const char *target, int wave, bool skip) {
     struct issue_bound bound;
     const struct mix *mix = &assembly->blocks[block].mix;
@@ -215,7 +216,7 @@ static struct score block_score(const struct assembly *assembly, int block, cons
         cycles = mix->count[MIX_VALU] + 4.0 * mix->count[MIX_TRANSCENDENTAL];
     }
     double bytes = (double)mix->count[MIX_LDS_BYTES] + mix->count[MIX_GLOBAL_BYTES];
-    return (struct score){mix->count[MIX_MATRIX], skip ? bytes : cycles, skip ? -cycles : bytes, -1, false};
+    return (struct score){mix->count[MIX_MATRIX], skip ? -cycles : cycles, bytes, -1, false};
 }
 
 /* The loop's blocks in an order in which every edge but those back goes forward. */
@@ -263,8 +264,8 @@ static bool find_way(const struct assembly *assembly, const struct assembly_loop
             } else if (next > i) {
                 struct score sum = block_score(assembly, sequence[next], target, wave, skip);
                 sum.matrix += scores[i].matrix;
-                sum.second += scores[i].second;
-                sum.third += scores[i].third;
+                sum.cycles += scores[i].cycles;
+                sum.bytes += scores[i].bytes;
                 sum.from = i;
                 sum.reached = true;
                 if (better(&sum, &scores[next])) {

@@ -270,6 +270,11 @@ static void table_other(void *context, const char *word, size_t length) {
     text_printf(out, " %.*s", (int)length, word);
 }
 
+static void table_per_matrix(const char *way, const struct mix *mix, struct text *out) {
+    text_printf(out, "  per matrix instruction%s: %.2f VALU, %.2f transcendental, %.2f LDS\n", way,
+                per_matrix(mix, MIX_VALU), per_matrix(mix, MIX_TRANSCENDENTAL), per_matrix(mix, MIX_LDS));
+}
+
 static void table_loop(const struct report *report, const struct report_loop *loop, struct text *out) {
     const struct assembly *assembly = &report->assembly;
     const struct issue_loop *issue = &loop->issue;
@@ -295,8 +300,10 @@ static void table_loop(const struct report *report, const struct report_loop *lo
     if (some) {
         text_puts(out, "  * not in every pass\n");
     }
-    text_printf(out, "  per matrix instruction: %.2f VALU, %.2f transcendental, %.2f LDS\n",
-                per_matrix(total, MIX_VALU), per_matrix(total, MIX_TRANSCENDENTAL), per_matrix(total, MIX_LDS));
+    table_per_matrix("", total, out);
+    for (int i = 0; i < issue->way_count && issue->way_count > 1; i++) {
+        table_per_matrix(i == 0 ? ", skip" : ", take", &issue->ways[i].mix, out);
+    }
     for (int i = 0; i < issue->way_count; i++) {
         table_bound(report, &issue->ways[i], issue->way_count > 1, out);
     }

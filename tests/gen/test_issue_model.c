@@ -194,7 +194,7 @@ Test(issue_model, what_is_not_in_the_tables_has_no_bound) {
 /* ---- Ways
  * ----------------------------------------------------------------------------------------------------------------- */
 
-Test(issue_model, guarded_loads_are_work_and_early_outs_are_not) {
+Test(issue_model, free_loads_are_kept_and_early_outs_are_not) {
     static const char text[] = "k:\n.LBB0_1:\n\ts_nop 0\n\ts_cbranch_scc1 .LBB0_6\n" /* 0: nothing visible: next tile */
                                "\ts_cbranch_scc0 .LBB0_3\n"                          /* 1 */
                                "\tglobal_load_b128 v[0:3], v4, s[0:1]\n"             /* 2: not for the last tile */
@@ -209,6 +209,23 @@ Test(issue_model, guarded_loads_are_work_and_early_outs_are_not) {
     cr_assert(loop->ways[0].block_count == 6 && memcmp(loop->ways[0].blocks, skip, sizeof skip) == 0);
     cr_assert(loop->ways[1].block_count == 7 && memcmp(loop->ways[1].blocks, take, sizeof take) == 0);
     cr_assert(memcmp(loop->always, always, sizeof always) == 0);
+    release(&analysed);
+}
+
+/* Two ways to load the next tile, as a compiler lays them out: the first leaves the scalar flag clear for the second.
+ */
+Test(issue_model, of_two_ways_to_load_the_cheaper_one_is_the_bound) {
+    static const char text[] = "k:\n.LBB0_1:\n" WMMA "\ts_cbranch_scc1 .LBB0_3\n"                    /* 0 */
+                               "\tv_add_f32_e32 v0, v1, v2\n\tglobal_load_b128 v[0:3], v4, s[0:1]\n" /* 1 */
+                               ".LBB0_3:\n\ts_cbranch_vccz .LBB0_5\n"                                /* 2 */
+                               "\ts_add_u32 s0, s0, s1\n\tglobal_load_b128 v[0:3], v4, s[0:1]\n"     /* 3 */
+                               ".LBB0_5:\n\ts_cbranch_vccnz .LBB0_1\n\ts_endpgm\n";                  /* 4 */
+    static const int skip[] = {0, 2, 3, 4};
+    struct analysed analysed = analyse_text(text, "gfx1151", 32);
+    const struct issue_loop *loop = &analysed.loop;
+    cr_assert(loop->ways[0].block_count == 4 && memcmp(loop->ways[0].blocks, skip, sizeof skip) == 0);
+    close_to(loop->ways[0].bound.l0_cycles, 16);
+    cr_assert_eq(loop->ways[1].block_count, 5);
     release(&analysed);
 }
 

@@ -1,0 +1,333 @@
+/* The report's two forms, whole; its roles; what it refuses. After a wanted change: FMHA_BLESS=1 meson test -C build
+ * report */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "asm/compiled.h"
+#include "disassemble.h"
+#include "report.h"
+#include "template.h"
+
+static struct report run(const struct report_request *request) {
+    struct report report;
+    struct error error;
+    cr_assert(report_run(request, &report, &error), "%s", error.text);
+    return report;
+}
+
+static struct text print(const struct report *report, bool json) {
+    struct text text = {0};
+    struct error error;
+    if (json) {
+        cr_assert(report_json(report, &text, &error), "%s", error.text);
+    } else {
+        report_table(report, &text);
+    }
+    cr_assert(text.bytes != NULL && !text.failed);
+    return text;
+}
+
+/* Compares with a file of the samples, or accepts what is now. */
+static void golden(const char *name, const struct text *got) {
+    struct error error;
+    size_t length;
+    if (getenv("FMHA_BLESS") != NULL) {
+        cr_assert(file_write(sample_path(name), got->bytes, got->length, &error), "%s", error.text);
+        return;
+    }
+    char *expected = read_sample(name, &length);
+    cr_assert_str_eq(got->bytes, expected, "%s: expected\n%s\ngot\n%s", name, expected, got->bytes);
+    free(expected);
+}
+
+static void check_golden(const struct report_request *request, const char *name, bool json) {
+    struct report report = run(request);
+    struct text text = print(&report, json);
+    golden(name, &text);
+    text_free(&text);
+    report_free(&report);
+}
+
+Test(report, table_of_hand_counted_text) {
+    check_golden(&(struct report_request){.file = sample_path("hand.s")}, "hand.table", false);
+}
+
+Test(report, json_of_hand_counted_text) {
+    check_golden(&(struct report_request){.file = sample_path("hand.s"), .clock_ghz = 2.9, .compute_units = 40},
+                 "hand.json", true);
+}
+
+/* ---- Objects
+ * --------------------------------------------------------------------------------------------------------- */
+
+static char *write_temporary(const void *bytes, size_t length, const char *suffix) {
+    char *path;
+    struct error error;
+    cr_assert_gt(asprintf(&path, "/tmp/fmhagen report %ld%s", (long)getpid(), suffix), 0);
+    cr_assert(file_write(path, bytes, length, &error), "%s", error.text);
+    return path;
+}
+
+static void drop_temporary(char *path) {
+    unlink(path);
+    free(path);
+}
+
+static void assert_same_issue(const struct report *left, const struct report *right) {
+    cr_assert_eq(left->loop_count, right->loop_count);
+    for (int i = 0; i < left->loop_count; i++) {
+        const struct issue_loop *a = &left->loops[i].issue, *b = &right->loops[i].issue;
+        cr_assert_eq(memcmp(&a->total, &b->total, sizeof a->total), 0);
+        cr_assert_eq(a->way_count, b->way_count);
+        cr_assert_eq(memcmp(&a->ways[0].mix, &b->ways[0].mix, sizeof a->ways[0].mix), 0);
+        cr_assert_eq(memcmp(&a->ways[1].mix, &b->ways[1].mix, sizeof a->ways[1].mix), 0);
+        cr_assert(a->ways[0].bound.percent == b->ways[0].bound.percent);
+        cr_assert_eq(memcmp(a->covers, b->covers, sizeof a->covers), 0);
+        cr_assert_str_eq(left->loops[i].role, right->loops[i].role);
+    }
+}
+
+Test(report, object_text_and_listing_of_one_kernel_agree) {
+    static const char *const to_text[] = {"-S", NULL};
+    struct compiled object = compile_file(sample_path("attention.hip"), "gfx1151", 32, NULL);
+    struct compiled text = compile_file(sample_path("attention.hip"), "gfx1151", 32, to_text);
+    struct text listing = {0};
+    struct error error;
+    cr_assert(disassemble(object.bytes, object.length, "attention", NULL, &listing, &error), "%s", error.text);
+    char *object_path = write_temporary(object.bytes, object.length, ".hsaco");
+    char *text_path = write_temporary(text.bytes, text.length, ".s");
+    char *listing_path = write_temporary(listing.bytes, listing.length, ".txt");
+    struct report of_object = run(&(struct report_request){.file = object_path});
+    struct report of_text = run(&(struct report_request){.file = text_path});
+    struct report of_listing = run(&(struct report_request){.file = listing_path, .arch = "gfx1151"});
+    cr_assert_str_eq(of_object.instance, "attention");
+    cr_assert_str_eq(of_object.arch, "gfx1151");
+    cr_assert(of_object.has_resources && of_text.has_resources && !of_listing.has_resources);
+    cr_assert_eq(memcmp(&of_object.resources, &of_text.resources, sizeof of_text.resources), 0);
+    cr_assert_eq(of_object.loop_count, 1);
+    cr_assert_eq(of_object.loops[0].issue.ways[0].mix.count[MIX_MATRIX], 2);
+    cr_assert_eq(of_object.loops[0].issue.way_count, 2); /* the rescale */
+    cr_assert_eq(of_object.loops[0].issue.total.count[MIX_OTHER], 0);
+    assert_same_issue(&of_object, &of_text);
+    assert_same_issue(&of_object, &of_listing);
+    report_free(&of_object);
+    report_free(&of_text);
+    report_free(&of_listing);
+    drop_temporary(object_path);
+    drop_temporary(text_path);
+    drop_temporary(listing_path);
+    text_free(&listing);
+    compiled_free(&object);
+    compiled_free(&text);
+}
+
+Test(report, a_kernel_that_spills_is_reported_and_not_clean) {
+    static const char *const few[] = {"-DFEW_REGISTERS=32", NULL};
+    struct compiled object = compile_file(sample_path("attention.hip"), "gfx1151", 32, few);
+    char *path = write_temporary(object.bytes, object.length, ".spills");
+    struct report report = run(&(struct report_request){.file = path});
+    struct error error;
+    cr_assert_gt(report.loops[0].issue.total.count[MIX_SCRATCH], 0);
+    cr_assert_not(resources_clean(&report.resources, &error));
+    report_free(&report);
+    drop_temporary(path);
+    compiled_free(&object);
+}
+
+Test(report, a_spec_is_emitted_compiled_and_read, .timeout = 120) {
+    struct error error;
+    struct compiled probe = compile_text("", "gfx1151", 32, NULL); /* skips where nothing compiles */
+    compiled_free(&probe);
+    struct template_engine *engine = template_engine_new(NULL, &error);
+    cr_assert_not_null(engine, "%s", error.text);
+    struct spec spec;
+    spec_init(&spec);
+    cr_assert(spec_set_arch(&spec, engine, "gfx1151", &error) && spec_set(&spec, SPEC_OP, "forward", &error) &&
+                  spec_set(&spec, SPEC_HEAD_DIM, "64", &error) && spec_set(&spec, SPEC_DTYPE, "f16", &error) &&
+                  spec_resolve(&spec, engine, &error),
+              "%s", error.text);
+    char name[SPEC_NAME_MAX];
+    spec_name(&spec, name);
+    struct report report = run(&(struct report_request){.spec = &spec, .engine = engine});
+    cr_assert_str_eq(report.instance, name);
+    cr_assert_str_eq(report.resources.symbol, name);
+    cr_assert_eq(report.wave, spec.value[SPEC_WAVE]);
+    cr_assert(resources_clean(&report.resources, &error), "%s", error.text);
+    cr_assert_geq(report.loop_count, 1);
+    int bodies = 0;
+    for (int i = 0; i < report.loop_count; i++) {
+        bodies += strcmp(report.loops[i].role, "body") == 0;
+        cr_assert_eq(report.loops[i].issue.total.count[MIX_OTHER], 0);
+        cr_assert(report.loops[i].issue.ways[0].bound.known);
+    }
+    cr_assert_eq(bodies, 1);
+    report_free(&report);
+    template_engine_free(engine);
+}
+
+/* ---- Text
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static const char mystery[] = "k:\n.LBB0_1:\n"
+                              "\tv_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[8:15], v[0:7]\n"
+                              "\tmystery_b32 v0, v1\n\timage_sample v0, v1, s[0:7], s[8:11]\n\tmystery_b32 v1, v2\n"
+                              "\ts_swappc_b64 s[30:31], s[0:1]\n"
+                              "\ts_cbranch_scc1 .LBB0_1\n\ts_endpgm\n";
+
+Test(report, unknown_instructions_are_named_once_and_calls_said) {
+    char *path = write_temporary(mystery, sizeof mystery - 1, ".mystery");
+    struct report report = run(&(struct report_request){.file = path});
+    struct text table = print(&report, false), json = print(&report, true);
+    cr_assert_eq(report.loops[0].issue.total.count[MIX_OTHER], 3);
+    cr_assert_not_null(strstr(table.bytes, "\n  other: mystery_b32 image_sample\n"), "%s", table.bytes);
+    cr_assert_not_null(strstr(table.bytes, "\n1 calls: what they call is not counted\n"), "%s", table.bytes);
+    cr_assert_not_null(strstr(table.bytes,
+                              "\n  bound: unknown; no cycle counts for an unnamed chip's instructions here; "
+                              "name the chip with --arch\n"),
+                       "%s", table.bytes);
+    cr_assert_not_null(strstr(table.bytes, "\nregisters   unknown: a disassembly does not say; give the code object or "
+                                           "the compiler's text\n"),
+                       "%s", table.bytes);
+    cJSON *root = cJSON_Parse(json.bytes);
+    cr_assert_not_null(root);
+    const cJSON *loop = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "loops"), 0);
+    const cJSON *others = cJSON_GetObjectItem(loop, "other_mnemonics");
+    cr_assert(cJSON_IsNull(cJSON_GetObjectItem(root, "arch")) && cJSON_IsNull(cJSON_GetObjectItem(root, "resources")));
+    cr_assert(cJSON_IsNull(cJSON_GetObjectItem(loop, "bound_percent")));
+    cr_assert_eq(cJSON_GetArraySize(others), 2);
+    cr_assert_str_eq(cJSON_GetArrayItem(others, 0)->valuestring, "mystery_b32");
+    cr_assert_str_eq(cJSON_GetArrayItem(others, 1)->valuestring, "image_sample");
+    cJSON_Delete(root);
+    text_free(&table);
+    text_free(&json);
+    report_free(&report);
+    drop_temporary(path);
+}
+
+Test(report, a_kernel_without_matrix_loop_says_so) {
+    static const char plain[] = "k:\n\ts_nop 0\n\ts_endpgm\n";
+    char *path = write_temporary(plain, sizeof plain - 1, ".plain");
+    struct report report = run(&(struct report_request){.file = path, .arch = "gfx1151"});
+    struct text table = print(&report, false);
+    cr_assert_str_eq(table.bytes,
+                     "k\nchip        gfx1151, wave32\nregisters   unknown: a disassembly does not say; give the "
+                     "code object or the compiler's text\n\nno loop holds matrix instructions\n");
+    text_free(&table);
+    report_free(&report);
+    drop_temporary(path);
+}
+
+Test(report, the_wave_of_a_listing_is_the_chips_usual_one) {
+    char *path = write_temporary(mystery, sizeof mystery - 1, ".wave");
+    static const struct {
+        const char *arch;
+        int asked, got;
+    } rows[] = {{"gfx1151", 0, 32}, {"gfx942", 0, 64}, {"gfx1151", 64, 64}, {NULL, 0, 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct report report = run(&(struct report_request){.file = path, .arch = rows[i].arch, .wave = rows[i].asked});
+        cr_assert_eq(report.wave, rows[i].got);
+        report_free(&report);
+    }
+    drop_temporary(path);
+}
+
+/* ---- Refusals
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static void refused(const struct report_request *request, enum error_kind kind, const char *format) {
+    struct report report;
+    struct error error;
+    char expected[2048];
+    snprintf(expected, sizeof expected, format, request->file);
+    cr_assert_not(report_run(request, &report, &error));
+    cr_assert_str_eq(error.text, expected);
+    cr_assert_eq(error.kind, kind);
+    cr_assert(report.loops == NULL && report.assembly.text == NULL);
+}
+
+Test(report, errors) {
+    char hand[1024];
+    snprintf(hand, sizeof hand, "%s", sample_path("hand.s"));
+    refused(&(struct report_request){.file = "/nowhere/k.s"}, ERROR_RUN,
+            "%s: expected a readable file, got: No such file or directory");
+    refused(&(struct report_request){.file = hand, .symbol = "foot"}, ERROR_USAGE,
+            "%s: code object: expected kernel 'foot', got hand; name one of those");
+    refused(&(struct report_request){.file = hand, .arch = "gfx1100"}, ERROR_USAGE,
+            "%s: expected code for gfx1100, as --arch says, got code for gfx1151; leave --arch out");
+    refused(&(struct report_request){.file = hand, .wave = 64}, ERROR_USAGE,
+            "%s: expected wave64, as --wave says, got wave32; leave --wave out");
+    refused(&(struct report_request){.file = "/bin/sh"}, ERROR_USAGE,
+            "%s: code object: expected an ELF file for AMD GPUs (machine 224, 64-bit, little endian), got machine 62, "
+            "class "
+            "2, byte order 1; compile with --offload-device-only");
+    char *nothing = write_temporary("", 0, ".empty");
+    refused(&(struct report_request){.file = nothing}, ERROR_USAGE,
+            "%s: assembly: expected the text of an AMD GPU kernel (a label, instructions, s_endpgm), found none in 0 "
+            "lines; "
+            "give what clang -S or llvm-objdump -d --symbolize-operands prints");
+    drop_temporary(nothing);
+}
+
+/* ---- Disassembler
+ * -------------------------------------------------------------------------------------------------------- */
+
+/* A folder with a compiler and a disassembler that are shell scripts. */
+static void make_tool(const char *folder, const char *name, const char *script) {
+    char path[256];
+    struct error error;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    cr_assert(file_write(path, script, strlen(script), &error), "%s", error.text);
+    cr_assert_eq(chmod(path, 0755), 0);
+}
+
+static void remove_tools(const char *folder) {
+    static const char *const names[] = {"bin/clang++", "bin/llvm-objdump", "bin", "clang++-99", ""};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        cr_assert_eq(remove(path), 0, "%s", path);
+    }
+}
+
+Test(report, the_disassembler_beside_the_compiler_comes_first) {
+    char root[] = "/tmp/fmhagen tools XXXXXX", folder[128], link_path[128];
+    struct text listing = {0};
+    struct error error;
+    cr_assert_not_null(mkdtemp(root));
+    snprintf(folder, sizeof folder, "%s/bin", root);
+    cr_assert_eq(mkdir(folder, 0755), 0);
+    make_tool(folder, "clang++", "#!/bin/sh\n");
+    make_tool(folder, "llvm-objdump", "#!/bin/sh\necho \"<k>: $1 $2 $(cat \"$3\")\"\n");
+    snprintf(link_path, sizeof link_path, "%s/clang++-99", root);
+    cr_assert_eq(symlink("bin/clang++", link_path), 0);
+    text_puts(&listing, "before ");
+    cr_assert(disassemble("object", 6, "k", link_path, &listing, &error), "%s", error.text);
+    cr_assert_str_eq(listing.bytes, "before <k>: -d --symbolize-operands object\n");
+    text_free(&listing);
+    remove_tools(root);
+}
+
+Test(report, no_disassembler_that_serves_is_an_error) {
+    struct text listing = {0};
+    struct error error;
+    cr_assert_not(disassemble("no object", 9, "k", NULL, &listing, &error));
+    cr_assert_eq(error.kind, ERROR_RUN);
+    cr_assert_null(listing.bytes);
+    if (strncmp(error.text, "disassembly: expected llvm-objdump beside", 41) != 0) { /* where none is installed */
+        static const char begin[] = "disassembly: expected an llvm-objdump that knows the chip and lists k, none of ";
+        static const char end[] = "; install that of the compiler's version";
+        size_t length = strlen(error.text);
+        cr_assert_eq(strncmp(error.text, begin, sizeof begin - 1), 0, "%s", error.text);
+        cr_assert(length > sizeof end && strcmp(error.text + length - (sizeof end - 1), end) == 0, "%s", error.text);
+    }
+    setenv("TMPDIR", "/nowhere", 1);
+    cr_assert_not(disassemble("no object", 9, "k", NULL, &listing, &error));
+    cr_assert_str_eq(error.text,
+                     "/nowhere: no folder can be made in it: No such file or directory; set TMPDIR to a writable "
+                     "folder");
+}
