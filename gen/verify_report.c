@@ -49,7 +49,8 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
             out, "\nFAILED: each element is within its bound, but O is off on average: P or O may be truncated where "
                  "it must be rounded to nearest even\n");
     else
-        text_printf(out, "\npassed: %zu cases, each element within its bound\n", report->case_count);
+        text_printf(out, "\npassed: %zu case%s, each element within its bound\n", report->case_count,
+                    report->case_count == 1 ? "" : "s");
 }
 
 /* cJSON writes NAN and infinities as null. */

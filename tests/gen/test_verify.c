@@ -279,6 +279,62 @@ Test(verify, the_report_as_json) {
     verify_report_free(&report);
 }
 
+Test(verify, the_report_as_a_table) {
+    char *lines[] = {"O[batch 0, head 0, query 0, column 7]: expected 1, was not written"};
+    struct verify_case cases[] = {
+        {.shape = {2, 4, 2, 65, 33},
+         .what = "one past each tile edge",
+         .inputs = "unbalanced",
+         .layout = "bhsd, padded",
+         .max_error_over_bound = 0.5584,
+         .lse_error_over_bound = 0.009,
+         .mean_error = -0.0101,
+         .mean_error_over_bound = 0.098},
+        {.shape = {1, 1, 1, 1, 1},
+         .what = "without an LSE",
+         .inputs = "random",
+         .layout = "bshd",
+         .max_error_over_bound = INFINITY,
+         .lse_error_over_bound = NAN,
+         .mean_error = NAN,
+         .mean_error_over_bound = NAN,
+         .findings = lines,
+         .finding_count = 1},
+    };
+    struct verify_report report = {.instance = "fmha_forward_x",
+                                   .device = "emu:gfx1151",
+                                   .passed = false,
+                                   .mean_error = -0.4,
+                                   .mean_error_over_bound = 2.5,
+                                   .cases = cases,
+                                   .case_count = 2};
+    struct text text = {0};
+    verify_report_table(&report, &text);
+    cr_assert_str_eq(
+        text.bytes,
+        "fmha_forward_x on emu:gfx1151\n\n"
+        "case                              B,HQ,HK,SQ,SK     inputs          layout          O/bound  LSE/bnd     mean "
+        " mean/bd  findings\n"
+        "one past each tile edge           2,4,2,65,33       unbalanced      bhsd, padded      0.558    0.009   -0.010 "
+        "   0.098  0\n"
+        "without an LSE                    1,1,1,1,1         random          bshd                inf        -        - "
+        "       -  1\n"
+        "    O[batch 0, head 0, query 0, column 7]: expected 1, was not written\n"
+        "\nmean error of O in all random cases: -0.400 half units in the last place, 2.500 times its bound\n"
+        "\nFAILED: 1 of 2 cases\n");
+    text_free(&text);
+    report.case_count = 1;
+    verify_report_table(&report, &text);
+    cr_assert(strstr(text.bytes,
+                     "\nFAILED: each element is within its bound, but O is off on average: P or O may be truncated "
+                     "where it must be rounded to nearest even\n"));
+    text_free(&text);
+    report.passed = true;
+    verify_report_table(&report, &text);
+    cr_assert(strstr(text.bytes, "\npassed: 1 case, each element within its bound\n"));
+    text_free(&text);
+}
+
 Test(verify, words_of_the_options) {
     enum verify_inputs inputs;
     enum verify_layout layout;
