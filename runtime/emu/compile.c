@@ -134,6 +134,9 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
         "-nostdlib++",
         "-fvisibility=hidden",
         "-fno-threadsafe-statics",
+        /* What would fault must fault: a null pointer is an address, and a large frame touches the guard below it. */
+        "-fno-delete-null-pointer-checks",
+        "-fstack-clash-protection",
         wave,
         arch,
         symbol,
@@ -179,6 +182,12 @@ static fmha_status check(const fmha_source *source) {
                         "source: expected a kernel's name as symbol, got \"%s\": give the name of the "
                         "__global__ function",
                         source->symbol != NULL ? source->symbol : "(null)");
+    }
+    if (strstr(source->text, source->symbol) == NULL) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "source: expected a text with the kernel \"%s\", got one without that word: "
+                        "check text and symbol",
+                        source->symbol);
     }
     if (source->wave != 32 && source->wave != 64) {
         return emu_fail(FMHA_ERROR_ARGUMENT,

@@ -94,9 +94,10 @@ void emu_abandon(emu_worker *worker) {
     emu_switch(self, &worker->host);
 }
 
-void emu_crashed(emu_worker *worker, int signal, const void *address) {
+void emu_crashed(emu_worker *worker, int signal, void *const *address) {
     worker->fault_signal = signal;
-    worker->fault_address = address;
+    worker->fault_has_address = address != NULL;
+    worker->fault_address = address != NULL ? *address : NULL;
     worker->fault_lane = emu_current;
     emu_abandon(worker);
 }
@@ -274,7 +275,7 @@ static void *stack_top(const emu_worker *worker, unsigned lane) {
     return worker->stacks + (size_t)(lane + 1) * STRIDE_BYTES - (size_t)(lane % COLOURS) * COLOUR_BYTES;
 }
 
-bool emu_in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address) {
+static bool in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address) {
     const unsigned char *guard = worker->stacks + (size_t)(lane - worker->lanes) * STRIDE_BYTES;
     const unsigned char *at = address;
     return at >= guard && at < guard + GUARD_BYTES;
@@ -317,31 +318,52 @@ static void set_wave(emu_worker *worker, unsigned number, unsigned lanes) {
     worker->order[number] = number;
 }
 
-static void report_fault(emu_worker *worker) {
-    emu_lane *lane = worker->fault_lane;
-    emu_wave *wave = lane->wave;
-    char place[96], address[256];
-    emu_memory_describe(worker->launch->memory, worker->fault_address, address, sizeof address);
-    const char *last = wave->site != NULL ? "after" : "before the first";
-    if (worker->fault_signal == SIGXCPU) {
-        emu_report(
-            worker, "no-end", wave->site,
-            "no end after %u s of computing, %s meeting point (%s, lane %u): look for a loop that does not advance, "
-            "or raise FMHA_EMU_SECONDS",
-            worker->launch->seconds, last, where(wave, place), lane->seen.index);
-    } else if (worker->fault_signal == SIGFPE || worker->fault_signal == SIGILL) {
-        emu_report(worker, "crash", wave->site, "%s %s meeting point (%s, lane %u): look for %s",
-                   worker->fault_signal == SIGFPE ? "integer division by zero or overflow" : "illegal instruction",
-                   last, where(wave, place), lane->seen.index,
-                   worker->fault_signal == SIGFPE ? "a divisor of 0" : "code that the compiler took to be unreachable");
-    } else if (emu_in_stack_guard(worker, lane, worker->fault_address)) {
-        emu_report(worker, "crash", wave->site,
-                   "private arrays of more than %d KiB, %s meeting point (%s, lane %u): keep less in a lane",
-                   STACK_BYTES / 1024, last, where(wave, place), lane->seen.index);
+/* Where a lane was: faults have no place in the text of their own, so the last meeting point stands for it. */
+static const char *fault_place(const emu_worker *worker, char text[160]) {
+    const emu_lane *lane = worker->fault_lane;
+    char place[96];
+    snprintf(text, 160, "%s meeting point (%s, lane %u)", lane->wave->site != NULL ? "after this" : "before the first",
+             where(lane->wave, place), lane->seen.index);
+    return text;
+}
+
+static void report_bad_access(emu_worker *worker) {
+    const struct fmha_emu_site *site = worker->fault_lane->wave->site;
+    char place[160], address[256];
+    if (!worker->fault_has_address) {
+        emu_report(worker, "crash", site, "access to an address that no memory has, %s: check pointers and strides",
+                   fault_place(worker, place));
+    } else if (in_stack_guard(worker, worker->fault_lane, worker->fault_address)) {
+        emu_report(worker, "crash", site, "more than %d KiB of private arrays, %s: keep less in a lane",
+                   (STACK_BYTES - COLOURS * COLOUR_BYTES) / 1024, fault_place(worker, place));
     } else {
-        emu_report(worker, "crash", wave->site,
-                   "access to address %p, %s, %s meeting point (%s, lane %u): check pointers, strides and bounds",
-                   worker->fault_address, address, last, where(wave, place), lane->seen.index);
+        emu_memory_describe(worker->launch->memory, worker->fault_address, address, sizeof address);
+        emu_report(worker, "crash", site, "access to address 0x%llx, %s, %s: check pointers, strides and bounds",
+                   (unsigned long long)(uintptr_t)worker->fault_address, address, fault_place(worker, place));
+    }
+}
+
+static void report_fault(emu_worker *worker) {
+    const struct fmha_emu_site *site = worker->fault_lane->wave->site;
+    char place[160];
+    switch (worker->fault_signal) {
+    case SIGXCPU:
+        emu_report(worker, "no-end", site,
+                   "no end within %u s of computing, %s: look for a loop that does not advance, or raise "
+                   "FMHA_EMU_SECONDS",
+                   worker->launch->seconds, fault_place(worker, place));
+        break;
+    case SIGFPE:
+        emu_report(worker, "crash", site, "integer division by zero or overflow, %s: look for a divisor of 0",
+                   fault_place(worker, place));
+        break;
+    case SIGILL:
+        emu_report(worker, "crash", site,
+                   "illegal instruction, %s: look for code that the compiler could take to be unreachable",
+                   fault_place(worker, place));
+        break;
+    default:
+        report_bad_access(worker);
     }
 }
 

@@ -90,6 +90,7 @@ struct emu_worker {
     unsigned long long group;
     unsigned group_at[3];
     int fault_signal; /* of a lane that crashed, 0 if none did */
+    bool fault_has_address;
     const void *fault_address;
     emu_lane *fault_lane;
     /* For the watchdog, which reads from another thread. */
@@ -120,10 +121,8 @@ void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site
 /* Ends the workgroup whose lane is running, which never runs again. */
 void emu_abandon(emu_worker *worker);
 
-/* From the signal handler: a lane of this worker crashed. Does not return. */
-void emu_crashed(emu_worker *worker, int signal, const void *address);
-
-/* Bytes of one lane's stack, and whether an address is in the guard below it. */
-bool emu_in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address);
+/* From the signal handler: a lane of this worker crashed; `address` NULL: the processor did not say where. The lane
+ * never runs again. */
+void emu_crashed(emu_worker *worker, int signal, void *const *address);
 
 #endif

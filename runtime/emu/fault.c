@@ -59,7 +59,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
             return; /* the workgroup ended meanwhile */
         }
     } else if (worker != NULL && info->si_code > 0) {
-        emu_crashed(worker, signal, info->si_addr);
+        emu_crashed(worker, signal, info->si_code == SI_KERNEL ? NULL : &info->si_addr);
     }
     pass_on(signal, info, context);
 }

@@ -1,9 +1,11 @@
 #include "module.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -89,12 +91,33 @@ static fmha_status check(const emu_chip *chip, const struct fmha_emu_image *imag
     return FMHA_OK;
 }
 
+/* The loader trusts what it maps, so a torn file is told apart before: all that is to be mapped must be there. */
+static bool is_whole(const void *image, size_t image_bytes) {
+    ElfW(Ehdr) header;
+    if (image_bytes < sizeof header) {
+        return false;
+    }
+    memcpy(&header, image, sizeof header);
+    if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)) ||
+        header.e_phoff > image_bytes || header.e_phnum > (image_bytes - header.e_phoff) / sizeof(ElfW(Phdr))) {
+        return false;
+    }
+    for (unsigned i = 0; i < header.e_phnum; i++) {
+        ElfW(Phdr) segment;
+        memcpy(&segment, (const char *)image + header.e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_offset > image_bytes || segment.p_filesz > image_bytes - segment.p_offset) {
+            return false;
+        }
+    }
+    return true;
+}
+
 fmha_status emu_module_load(const emu_chip *chip, const void *image, size_t image_bytes, emu_module *module) {
     *module = (emu_module){.file = -1};
-    if (image_bytes < 4 || memcmp(image, "\177ELF", 4) != 0) {
+    if (!is_whole(image, image_bytes)) {
         return emu_fail(FMHA_ERROR_ARGUMENT,
-                        "emulated device: expected an image of its own compile step, got %zu bytes that are no ELF "
-                        "object: compile the source again",
+                        "emulated device: expected an image of its own compile step, got %zu bytes that are no whole "
+                        "ELF object: compile the source again",
                         image_bytes);
     }
     fmha_status status = open_image(image, image_bytes, module);

@@ -35,7 +35,7 @@ static __device__ inline half16 operand(float8 p, bool high) {
     return __builtin_bit_cast(half16, words);
 }
 
-extern "C" __global__ __launch_bounds__(128) void attention(const struct arguments a) {
+extern "C" __global__ __launch_bounds__(128) void kernel(const struct arguments a) {
     _Float16 *lds_k = (_Float16 *)fmha_emu_lds(KEYS * K_ROW * sizeof(_Float16));
     _Float16 *lds_v = (_Float16 *)fmha_emu_lds(D * V_ROW * sizeof(_Float16));
     const int item = (int)__builtin_amdgcn_workitem_id_x();
