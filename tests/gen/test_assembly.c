@@ -299,6 +299,18 @@ Test(assembly, a_matrix_loop_around_a_plain_loop_is_innermost) {
     assembly_free(&assembly);
 }
 
+Test(assembly, the_parent_of_a_loop_is_the_next_one_around_it) {
+    struct assembly assembly = parse("k:\n"
+                                     ".LBB0_1:\n\ts_nop 0\n.LBB0_2:\n\ts_nop 0\n.LBB0_3:\n\ts_nop 0\n"
+                                     "\ts_cbranch_scc1 .LBB0_3\n\ts_cbranch_scc1 .LBB0_2\n\ts_cbranch_scc1 .LBB0_1\n"
+                                     "\ts_endpgm\n");
+    cr_assert_eq(assembly.loop_count, 3);
+    for (int i = 0; i < 3; i++) {
+        cr_assert(assembly.loops[i].parent == i - 1 && assembly.loops[i].depth == i + 1, "%d", i);
+    }
+    assembly_free(&assembly);
+}
+
 Test(assembly, two_ways_back_to_one_header_are_one_loop) {
     struct assembly assembly = parse("k:\n\ts_nop 0\n"
                                      ".LBB0_1:\n\ts_nop 0\n\ts_cbranch_scc1 .LBB0_3\n"

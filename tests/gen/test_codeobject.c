@@ -88,6 +88,9 @@ Test(codeobject, resources_of_text_are_the_kernels_and_not_its_arguments) {
     memcpy(target, "amdhsa.absent", 13);
     cr_assert(codeobject_resources_assembly(text, length, NULL, &resources, &error), "%s", error.text);
     assert_same(&resources, &expected);
+    memcpy(strstr(text, ".symbol:"), ".absent:", 8); /* then the name is the kernel's own, not its argument's */
+    cr_assert(codeobject_resources_assembly(text, length, NULL, &resources, &error), "%s", error.text);
+    assert_same(&resources, &expected);
     free(text);
 }
 
@@ -418,6 +421,7 @@ Test(codeobject, hostile_metadata_is_refused_at_once) {
     DAMAGED(KERNELS_KEY "\xdd\xff\xff\xff\xff");                        /* kernels without end */
     DAMAGED(KERNELS_KEY "\x91\x81\xab.vgpr_count\xa1x");                /* text for a number */
     DAMAGED(KERNELS_KEY "\x91\x81\xab.vgpr_count\xff");                 /* less than nothing */
+    DAMAGED(KERNELS_KEY "\x91\x81\xab.vgpr_count\xd0\x80");             /* likewise */
     DAMAGED(KERNELS_KEY "\x91\x81\xab.vgpr_count\xce\x80\x00\x00\x00"); /* more than an int */
     char *nested = malloc(deep);
     cr_assert_not_null(nested);

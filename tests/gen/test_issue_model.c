@@ -261,6 +261,16 @@ Test(issue_model, gfx12_waits_by_counter) {
     release(&analysed);
 }
 
+Test(issue_model, gfx12_combined_wait_holds_two_counts) {
+    static const char text[] = LOOP("\tglobal_load_b128 v[0:3], v4, s[0:1]\n"
+                                    "\tds_load_b128 v[8:11], v40\n"
+                                    "\ts_wait_loadcnt_dscnt 0x100\n" WMMA);
+    struct analysed analysed = analyse_text(text, "gfx1201", 32);
+    close_to(analysed.loop.covers[0].least_cycles, 16); /* one load may stay: it is waited for a pass later */
+    close_to(analysed.loop.covers[1].least_cycles, 0);
+    release(&analysed);
+}
+
 Test(issue_model, a_load_three_passes_ahead_is_covered_by_three_passes) {
     static const char text[] = LOOP("\tglobal_load_b128 v[0:3], v4, s[0:1]\n"
                                     "\ts_waitcnt vmcnt(3)\n" WMMA);

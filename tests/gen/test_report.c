@@ -285,31 +285,37 @@ static void make_tool(const char *folder, const char *name, const char *script) 
     cr_assert_eq(chmod(path, 0755), 0);
 }
 
-static void remove_tools(const char *folder) {
-    static const char *const names[] = {"bin/clang++", "bin/llvm-objdump", "bin", "clang++-99", ""};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char path[256];
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        cr_assert_eq(remove(path), 0, "%s", path);
-    }
+static void make_folder(const char *root, const char *name) {
+    char path[256];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    cr_assert_eq(mkdir(path, 0755), 0);
 }
 
-Test(report, the_disassembler_beside_the_compiler_comes_first) {
-    char root[] = "/tmp/fmhagen tools XXXXXX", folder[128], link_path[128];
+/* `tools` is where the disassembler stands, the compiler is bin/clang++; a link from elsewhere leads to it. */
+static void check_beside(const char *tools) {
+    char root[] = "/tmp/fmhagen tools XXXXXX", path[128], remove[300];
     struct text listing = {0};
     struct error error;
     cr_assert_not_null(mkdtemp(root));
-    snprintf(folder, sizeof folder, "%s/bin", root);
-    cr_assert_eq(mkdir(folder, 0755), 0);
-    make_tool(folder, "clang++", "#!/bin/sh\n");
-    make_tool(folder, "llvm-objdump", "#!/bin/sh\necho \"<k>: $1 $2 $(cat \"$3\")\"\n");
-    snprintf(link_path, sizeof link_path, "%s/clang++-99", root);
-    cr_assert_eq(symlink("bin/clang++", link_path), 0);
+    make_folder(root, "bin");
+    make_folder(root, "llvm");
+    make_folder(root, "llvm/bin");
+    make_tool(root, "bin/clang++", "#!/bin/sh\n");
+    snprintf(path, sizeof path, "%s/llvm-objdump", tools);
+    make_tool(root, path, "#!/bin/sh\necho \"<k>: $1 $2 $(cat \"$3\")\"\n");
+    snprintf(path, sizeof path, "%s/clang++-99", root);
+    cr_assert_eq(symlink("bin/clang++", path), 0);
     text_puts(&listing, "before ");
-    cr_assert(disassemble("object", 6, "k", link_path, &listing, &error), "%s", error.text);
+    cr_assert(disassemble("object", 6, "k", path, &listing, &error), "%s", error.text);
     cr_assert_str_eq(listing.bytes, "before <k>: -d --symbolize-operands object\n");
     text_free(&listing);
-    remove_tools(root);
+    snprintf(remove, sizeof remove, "rm -r '%s'", root);
+    cr_assert_eq(system(remove), 0);
+}
+
+Test(report, the_disassembler_beside_the_compiler_comes_first) {
+    check_beside("bin");
+    check_beside("llvm/bin"); /* as ROCm lays it out */
 }
 
 Test(report, no_disassembler_that_serves_is_an_error) {
