@@ -65,7 +65,7 @@ static fmha_status read_environment(device *opened) {
     unsigned long long seed = 0, threads = 0, seconds = SECONDS_DEFAULT;
     fmha_status status = read_number("FMHA_EMU_SEED", UINT64_MAX, &seed);
     if (status == FMHA_OK) {
-        status = read_number("FMHA_EMU_THREADS", 1024, &threads);
+        status = read_number("FMHA_EMU_THREADS", EMU_THREADS_MAX, &threads);
     }
     if (status == FMHA_OK) {
         status = read_number("FMHA_EMU_SECONDS", 1000000, &seconds);
@@ -76,39 +76,39 @@ static fmha_status read_environment(device *opened) {
     return status;
 }
 
-static fmha_status find_chip(const char *selector, const emu_chip **chip) {
+/* NULL after an error, which is recorded. */
+static const emu_chip *find_chip(const char *selector) {
     char known[512];
     const emu_chip *nearest = emu_chip_list(selector, known, sizeof known);
     if (selector[0] == '\0') {
-        return emu_fail(FMHA_ERROR_NO_DEVICE,
-                        "emu: expected a chip after the colon, got none: write for example emu:gfx1151; known are %s",
-                        known);
+        emu_fail(FMHA_ERROR_NO_DEVICE,
+                 "emu: expected a chip after the colon, got none: write for example emu:gfx1151; known are %s", known);
+        return NULL;
     }
     size_t length = strcspn(selector, ":");
-    *chip = emu_chip_find(selector, length);
-    if (*chip == NULL) {
-        return emu_fail(FMHA_ERROR_NO_DEVICE, "emu: unknown chip \"%s\", known are %s: did you mean emu:%s?", selector,
-                        known, nearest->arch);
+    const emu_chip *chip = emu_chip_find(selector, length);
+    if (chip == NULL) {
+        emu_fail(FMHA_ERROR_NO_DEVICE, "emu: unknown chip \"%s\", known are %s: did you mean emu:%s?", selector, known,
+                 nearest->arch);
+    } else if (selector[length] != '\0') {
+        emu_fail(FMHA_ERROR_NO_DEVICE, "emu: %s has no feature \"%s\": write emu:%s", chip->arch, selector + length,
+                 chip->arch);
+        return NULL;
     }
-    if (selector[length] != '\0') {
-        return emu_fail(FMHA_ERROR_NO_DEVICE, "emu: %s has no feature \"%s\": write emu:%s", (*chip)->arch,
-                        selector + length, (*chip)->arch);
-    }
-    return FMHA_OK;
+    return chip;
 }
 
 static fmha_status device_open(const char *selector, void **state, fmha_device_info *info) {
     *state = NULL;
-    const emu_chip *chip;
-    fmha_status status = find_chip(selector, &chip);
-    if (status != FMHA_OK) {
-        return status;
+    const emu_chip *chip = find_chip(selector);
+    if (chip == NULL) {
+        return FMHA_ERROR_NO_DEVICE;
     }
     device *opened = calloc(1, sizeof *opened);
     if (opened == NULL) {
         return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for a device");
     }
-    status = read_environment(opened);
+    fmha_status status = read_environment(opened);
     if (status != FMHA_OK) {
         free(opened);
         return status;

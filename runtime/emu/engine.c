@@ -54,11 +54,11 @@ static void draw_order(emu_worker *worker) {
     if (worker->launch->seed == 0) {
         return;
     }
-    for (unsigned i = worker->wave_count - 1; i > 0; i--) {
-        unsigned j = (unsigned)(next_random(worker) % (i + 1));
-        unsigned wave = worker->order[i];
-        worker->order[i] = worker->order[j];
-        worker->order[j] = wave;
+    for (unsigned left = worker->wave_count; left > 1; left--) {
+        unsigned chosen = (unsigned)(next_random(worker) % left);
+        unsigned wave = worker->order[left - 1];
+        worker->order[left - 1] = worker->order[chosen];
+        worker->order[chosen] = wave;
     }
 }
 

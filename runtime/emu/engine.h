@@ -76,26 +76,25 @@ typedef struct emu_lds_segment {
 
 /* A thread's place to run workgroups in; its memory is kept from launch to launch. */
 struct emu_worker {
+    emu_lane host; /* the thread itself, while no lane runs */
+    emu_wave waves[EMU_WAVES_MAX];
+    emu_lds_segment segments[EMU_LDS_SEGMENTS_MAX];
     emu_launch *launch;
-    emu_lane host;
     emu_lane *lanes;
     unsigned char *stacks, *lds, *lds_map, *signal_stack;
     size_t lds_used;
-    emu_lds_segment segments[EMU_LDS_SEGMENTS_MAX];
-    unsigned segment_count;
-    emu_wave waves[EMU_WAVES_MAX];
-    unsigned wave_count, live_waves;
-    unsigned order[EMU_WAVES_MAX], turn; /* waves between two barriers, and whose turn it is */
     uint64_t random;
-    unsigned long long group;
-    unsigned group_at[3];
-    int fault_signal; /* of a lane that crashed, 0 if none did */
-    bool fault_has_address;
+    unsigned long long group; /* the workgroup's number */
+    emu_lane *fault_lane;     /* that crashed */
     const void *fault_address;
-    emu_lane *fault_lane;
-    /* For the watchdog, which reads from another thread. */
-    atomic_ullong started; /* workgroups begun */
-    atomic_bool finished, overdue;
+    atomic_ullong started;         /* workgroups begun: for the watchdog, which reads from another thread */
+    unsigned order[EMU_WAVES_MAX]; /* of the waves between two barriers */
+    unsigned turn;                 /* whose it is in that order */
+    unsigned wave_count, live_waves, segment_count;
+    unsigned group_at[3];
+    int fault_signal; /* 0 if no lane crashed */
+    bool fault_has_address;
+    atomic_bool finished, overdue; /* for the watchdog */
 };
 
 /* The lane that runs on the calling thread; NULL outside workers. */

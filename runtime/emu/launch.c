@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +12,6 @@
 #include "fault.h"
 
 enum {
-    THREADS_MAX = 256,
     WATCH_MS = 100 /* how often the watchdog looks at a launch that lasts */
 };
 
@@ -31,15 +31,8 @@ static void *run(void *argument) {
 }
 
 static fmha_status make_workers(emu_workers *workers, unsigned count) {
-    if (count > workers->count) {
-        emu_worker **larger = realloc(workers->list, count * sizeof *larger);
-        if (larger == NULL) {
-            return emu_fail(FMHA_ERROR_MEMORY, "emulated device: out of memory for %u threads", count);
-        }
-        workers->list = larger;
-    }
     while (workers->count < count) {
-        emu_worker *worker = malloc(sizeof *worker);
+        emu_worker *worker = aligned_alloc(alignof(emu_worker), sizeof *worker);
         if (worker == NULL) {
             return emu_fail(FMHA_ERROR_MEMORY, "emulated device: out of memory for a thread");
         }
@@ -102,8 +95,9 @@ fmha_status emu_launch_run(emu_workers *workers, emu_launch *launch, unsigned th
         long online = sysconf(_SC_NPROCESSORS_ONLN);
         threads = online > 0 ? (unsigned)online : 1;
     }
-    threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+    threads = threads < EMU_THREADS_MAX ? threads : EMU_THREADS_MAX;
     threads = threads < launch->groups ? threads : (unsigned)launch->groups;
+    threads = threads > 0 ? threads : 1;
     fmha_status status = make_workers(workers, threads);
     if (status != FMHA_OK) {
         return status;
@@ -139,6 +133,5 @@ void emu_workers_free(emu_workers *workers) {
         emu_worker_free(workers->list[i]);
         free(workers->list[i]);
     }
-    free(workers->list);
-    *workers = (emu_workers){0};
+    workers->count = 0;
 }

@@ -4,9 +4,11 @@
 
 #include "engine.h"
 
+enum { EMU_THREADS_MAX = 256 };
+
 /* Workers are made as they are needed and kept for the next launch. */
 typedef struct emu_workers {
-    emu_worker **list;
+    emu_worker *list[EMU_THREADS_MAX];
     unsigned count;
 } emu_workers;
 

@@ -94,7 +94,8 @@ Test(attention, is_right_and_fast) {
         }
     }
 
-    double rate = ROWS / 16 * (ROWS / 32) * 32 / best;
+    const int instructions = ROWS / 16 * (ROWS / 32) * 32;
+    double rate = instructions / best;
     cr_log_info("%.0f matrix instructions per second and core", rate);
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
     cr_assert(ge(dbl, rate, 100000)); /* half of what is promised: other work may run beside */

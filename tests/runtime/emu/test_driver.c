@@ -66,10 +66,10 @@ Test(driver, open_refuses) {
 Test(driver, environment_is_checked) {
     setenv("FMHA_EMU_THREADS", "two", 1);
     expect_error(open_chip("gfx1151"), FMHA_ERROR_ARGUMENT,
-                 "FMHA_EMU_THREADS: expected a whole number from 0 to 1024, got \"two\": correct or unset it");
-    setenv("FMHA_EMU_THREADS", "1025", 1);
+                 "FMHA_EMU_THREADS: expected a whole number from 0 to 256, got \"two\": correct or unset it");
+    setenv("FMHA_EMU_THREADS", "257", 1);
     expect_error(open_chip("gfx1151"), FMHA_ERROR_ARGUMENT,
-                 "FMHA_EMU_THREADS: expected a whole number from 0 to 1024, got \"1025\": correct or unset it");
+                 "FMHA_EMU_THREADS: expected a whole number from 0 to 256, got \"257\": correct or unset it");
     unsetenv("FMHA_EMU_THREADS");
     setenv("FMHA_EMU_SEED", "-1", 1);
     expect_error(
@@ -250,7 +250,8 @@ Test(driver, compile_refuses) {
 static int entries(const char *path) {
     DIR *folder = opendir(path);
     int count = 0;
-    while (folder != NULL && readdir(folder) != NULL) {
+    cr_assert(ne(ptr, folder, NULL));
+    while (readdir(folder) != NULL) {
         count++;
     }
     closedir(folder);

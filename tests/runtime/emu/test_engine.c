@@ -297,7 +297,7 @@ Test(engine, environment_sets_the_seed) {
 Test(engine, threads_and_seeds_do_not_change_results) {
     enum { KEYS = 256, D = 128, BYTES = KEYS * D * 2 };
     static uint16_t values[3][KEYS * D];
-    static float first[KEYS * D], other[KEYS * D];
+    static uint32_t first[KEYS * D], other[KEYS * D]; /* floats by their bits */
     uint64_t state = 5;
     for (int i = 0; i < 3 * KEYS * D; i++) {
         values[i / (KEYS * D)][i % (KEYS * D)] = (uint16_t)(emu_test_random(&state) & 0xbfff);

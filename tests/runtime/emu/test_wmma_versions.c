@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "emu_test.h"
-#include "wmma.c" /* the versions are not visible outside */
+#include "wmma.c" /* NOLINT(bugprone-suspicious-include): the versions are not visible outside */
 
 typedef void (*version)(emu_lane *lanes, unsigned count);
 
@@ -25,7 +25,10 @@ static void fill(uint64_t *state, uint16_t mask) {
 
 /* NaN equals NaN: which of two is passed on differs between processors. */
 static int same(float a, float b) {
-    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof a) == 0;
+    uint32_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return (isnan(a) && isnan(b)) || bits[0] == bits[1];
 }
 
 static void compare(version plain, version other, unsigned count) {
