@@ -1,5 +1,6 @@
 /* The search for compilers, over stand-ins in a folder of the test's own, and real compilation. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static const char *stand_in(const char *name, const char *version) {
              "esac\n",
              version, folder);
     support_write(path, script, 0755);
+    const struct timespec always_the_same[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    utimensat(AT_FDCWD, path, always_the_same, 0);
     return path;
 }
 
@@ -171,7 +174,7 @@ Test(compiler, hipcc_on_path_then_rocm_then_newest_clang) {
     cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK, "%s", fmha_last_error());
     cr_assert_str_eq(compiler.version, "HIP version: 7.0.51831-0, Debian clang version 21.1.8 (13)");
 
-    stand_in("hipcc", HIPCC_5_2 "#"); /* another size: the same file is asked again */
+    stand_in("hipcc", HIPCC_5_2 "#"); /* nothing but its size tells that it is another */
     cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK, "%s", fmha_last_error());
     cr_assert_str_eq(compiler.path, hipcc);
     cr_assert_str_eq(compiler.version, "HIP version: 6.3.1, AMD clang version 18.0.0git");
@@ -181,17 +184,36 @@ Test(compiler, hipcc_on_path_then_rocm_then_newest_clang) {
     cr_assert_eq(compiler.clang_major, 40, "%s", compiler.path);
 }
 
+typedef struct visited {
+    char text[4000];
+} visited;
+
+static void visit(void *context, const char *place, const char *found, const char *verdict) {
+    visited *v = context;
+    size_t length = strlen(v->text);
+    snprintf(v->text + length, sizeof v->text - length, "%s|%s|%s\n", place, found, verdict);
+}
+
 Test(compiler, newest_clang_is_told_by_version_not_by_name) {
+    static const char *const newest_first[] = {"clang++-9: clang version 41.0.0", "clang++: clang version 40.9.9",
+                                               "clang++-40: clang version 40.9.8", "clang++-8: clang version 40.8.9",
+                                               "clang++-7: clang version 39.9.9"};
     fmha_compiler compiler;
+    visited v = {{0}};
     setenv("PATH", folder, 1);
-    stand_in_lld("LLD 41.0.0");
-    stand_in("clang++-9", "clang version 41.0.0\\n");
-    stand_in("clang++-40", "clang version 30.0.0\\n");
+    stand_in("clang++-7", "clang version 39.9.9\\n");
+    stand_in("clang++-8", "clang version 40.8.9\\n");
+    stand_in("clang++-40", "clang version 40.9.8\\n");
     stand_in("clang++", "clang version 40.9.9\\n");
-    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(compiler.clang_major, 41, "%s", compiler.path);
+    stand_in("clang++-9", "clang version 41.0.0\\n");
     cr_assert_eq(fmha_compiler_find_host(&compiler), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(compiler.clang_major, 41);
+    fmha_compiler_list(NULL, visit, &v);
+    const char *at = v.text;
+    for (size_t i = 0; i < sizeof newest_first / sizeof newest_first[0]; i++) {
+        at = strstr(at, newest_first[i]);
+        cr_assert_not_null(at, "%s in %s", newest_first[i], v.text);
+    }
 }
 
 Test(compiler, host_variable_comes_first) {
@@ -229,16 +251,6 @@ Test(compiler, failure_lists_every_place) {
     const char *tail = "\ninstall one of them, or set FMHA_HIPCC to its path";
     cr_assert_eq(strncmp(text, head, strlen(head)), 0, "%s", text);
     cr_assert_str_eq(text + strlen(text) - strlen(tail), tail);
-}
-
-typedef struct visited {
-    char text[4000];
-} visited;
-
-static void visit(void *context, const char *place, const char *found, const char *verdict) {
-    visited *v = context;
-    size_t length = strlen(v->text);
-    snprintf(v->text + length, sizeof v->text - length, "%s|%s|%s\n", place, found, verdict);
 }
 
 Test(compiler, list_goes_on_after_the_first_that_serves) {

@@ -39,7 +39,8 @@ static void set_up(void) {
     rtc = symbol_of(HIPRTC, "fake_hiprtc_state");
 }
 
-static void tear_down(void) {
+/* The end of each test, in the test itself: what fails after it does not count. */
+static void finish(void) {
     cr_assert_eq(hip->memories, 0, "device memory was lost");
     cr_assert_eq(hip->modules, 0, "a module was lost");
     cr_assert_eq(rtc->programs, 0, "a program was lost");
@@ -47,7 +48,7 @@ static void tear_down(void) {
     support_assert_clean();
 }
 
-TestSuite(hip, .init = set_up, .fini = tear_down);
+TestSuite(hip, .init = set_up);
 
 static void expect_error(fmha_status got, fmha_status expected, const char *text) {
     cr_assert_eq(got, expected, "expected %s, got %s: %s", fmha_status_name(expected), fmha_status_name(got),
@@ -90,6 +91,7 @@ Test(hip, missing_library_lists_the_places) {
                       "  /no rocm/lib: no such library there\n"
                       "  /opt/rocm/lib: no such library there\n"
                       "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path");
+    finish();
 }
 
 Test(hip, file_that_is_no_library_is_refused) {
@@ -105,6 +107,7 @@ Test(hip, file_that_is_no_library_is_refused) {
              path);
     expect_open_error("hip", FMHA_ERROR_NO_DRIVER, text);
     support_remove_folder(folder);
+    finish();
 }
 
 Test(hip, library_under_rocm_path_is_found) {
@@ -121,6 +124,7 @@ Test(hip, library_under_rocm_path_is_found) {
     setenv("ROCM_PATH", folder, 1);
     fmha_device_close(open_device("hip"));
     support_remove_folder(folder);
+    finish();
 }
 
 Test(hip, missing_function_is_named) {
@@ -129,6 +133,7 @@ Test(hip, missing_function_is_named) {
         "hip", FMHA_ERROR_NO_DRIVER,
         "hip: expected the HIP runtime of ROCm 5 to 7, got " HIP_INCOMPLETE
         " without the function hipModuleLaunchKernel; install another, or set FMHA_HIP_LIBRARY to its path");
+    finish();
 }
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
@@ -145,6 +150,7 @@ Test(hip, no_device_is_explained) {
     hip->fail_in = "hipGetDeviceCount";
     hip->fail_code = 100;
     expect_open_error("hip:0", FMHA_ERROR_NO_DEVICE, text);
+    finish();
 }
 
 Test(hip, why_there_may_be_no_device) {
@@ -180,6 +186,7 @@ Test(hip, why_there_may_be_no_device) {
         below);
     cr_assert_str_eq(why, text);
     support_remove_folder(folder);
+    finish();
 }
 
 Test(hip, runtime_that_does_not_start_is_an_error) {
@@ -188,6 +195,7 @@ Test(hip, runtime_that_does_not_start_is_an_error) {
     expect_open_error(
         "hip", FMHA_ERROR_DRIVER,
         "hip:0: the HIP runtime does not start: hipErrorUnknown (999): simulated; check it with rocminfo");
+    finish();
 }
 
 Test(hip, ordinal_is_checked) {
@@ -203,6 +211,7 @@ Test(hip, ordinal_is_checked) {
                  wrong[i]);
         expect_open_error(name, FMHA_ERROR_ARGUMENT, text);
     }
+    finish();
 }
 
 static void expect_info(const char *name, const char *arch, int ordinal) {
@@ -225,6 +234,7 @@ Test(hip, devices_describe_themselves) {
     expect_info("hip:1", "gfx1100", 1);
     hip->archs[1] = "gfx90a:sramecc+:xnack-";
     expect_info("hip:1", "gfx90a:sramecc+:xnack-", 1);
+    finish();
 }
 
 Test(hip, properties_of_rocm_5_are_read) {
@@ -232,6 +242,7 @@ Test(hip, properties_of_rocm_5_are_read) {
     old->version = 50221153;
     setenv("FMHA_HIP_LIBRARY", HIP_5, 1);
     expect_info("hip:1", "gfx1100", 1);
+    finish();
 }
 
 Test(hip, properties_of_an_unknown_layout_are_refused) {
@@ -241,6 +252,7 @@ Test(hip, properties_of_an_unknown_layout_are_refused) {
         "hip", FMHA_ERROR_NO_DRIVER,
         "hip:0: expected the device properties of ROCm 5 to 7, got another layout from the HIP runtime of "
         "version 8.2; a newer libfmha may know it");
+    finish();
 }
 
 Test(hip, failures_while_opening_are_errors) {
@@ -254,6 +266,7 @@ Test(hip, failures_while_opening_are_errors) {
                  functions[i]);
         expect_open_error("hip", FMHA_ERROR_DRIVER, text);
     }
+    finish();
 }
 
 /* ---- Use ------------------------------------------------------------------------------------------------- */
@@ -313,6 +326,7 @@ Test(hip, the_callers_device_stays_current) {
     fmha_device_close(device);
     cr_assert_eq(hip->set_devices, 0);
     cr_assert_eq(hip->current, 1);
+    finish();
 }
 
 Test(hip, closing_releases_on_the_right_device) {
@@ -332,6 +346,7 @@ Test(hip, closing_releases_on_the_right_device) {
     cr_assert_eq(hip->modules, 3);
     fmha_device_close(device);
     cr_assert_eq(hip->current, 0);
+    finish();
 }
 
 Test(hip, launch_is_passed_on) {
@@ -363,6 +378,7 @@ Test(hip, launch_is_passed_on) {
     cr_assert_eq(fmha_kernel_launch(kernel, &config), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(hip->launched.argument_bytes, 0);
     fmha_device_close(device);
+    finish();
 }
 
 Test(hip, copies_go_the_right_way) {
@@ -380,6 +396,7 @@ Test(hip, copies_go_the_right_way) {
     cr_assert_eq(fmha_device_findings(device, &findings, &count), FMHA_OK);
     cr_assert_eq(count, 0);
     fmha_device_close(device);
+    finish();
 }
 
 /* ---- Failures -------------------------------------------------------------------------------------------- */
@@ -421,6 +438,7 @@ Test(hip, each_call_may_fail) {
         hip->fail_in = NULL;
         fmha_device_close(device);
     }
+    finish();
 }
 
 Test(hip, release_may_fail) {
@@ -431,6 +449,7 @@ Test(hip, release_may_fail) {
     hip->fail_in = "hipFree";
     use_device(device, expect_failure_of_one);
     fmha_device_close(device);
+    finish();
 }
 
 static void expect_no_switch(const char *call, fmha_status status) {
@@ -454,6 +473,7 @@ Test(hip, switching_devices_may_fail) {
         hip->fail_in = NULL;
         fmha_device_close(device);
     }
+    finish();
 }
 
 /* The way back fails: what was made is released, for the caller never learns of it. */
@@ -475,6 +495,7 @@ Test(hip, switching_back_may_fail) {
     cr_assert_eq(hip->modules, 0);
     hip->fail_in = NULL;
     fmha_device_close(device);
+    finish();
 }
 
 Test(hip, exhausted_memory_is_told_apart) {
@@ -485,6 +506,7 @@ Test(hip, exhausted_memory_is_told_apart) {
     expect_error(fmha_memory_alloc(device, 1u << 30, "lse", &memory), FMHA_ERROR_MEMORY,
                  "hip:0 (gfx1151): no device memory for the buffer 'lse' of 1073741824 bytes; free others first");
     fmha_device_close(device);
+    finish();
 }
 
 Test(hip, code_for_another_chip_is_refused_before_it_is_loaded) {
@@ -508,6 +530,7 @@ Test(hip, code_for_another_chip_is_refused_before_it_is_loaded) {
         fmha_module_load(device, image, count, &module), FMHA_ERROR_WRONG_CHIP,
         "hip:0: expected code for gfx1151, got code for gfx10-3-generic; build the instance with --arch gfx1151");
     fmha_device_close(device);
+    finish();
 }
 
 Test(hip, absent_kernel_is_named) {
@@ -521,6 +544,7 @@ Test(hip, absent_kernel_is_named) {
         "hip:0 (gfx1151): expected a kernel of the module, got 'fmha_backward', which it does not hold; NAME.json "
         "beside the code object names its symbol");
     fmha_device_close(device);
+    finish();
 }
 
 /* ---- Compilation ----------------------------------------------------------------------------------------- */
@@ -549,6 +573,7 @@ Test(hip, hiprtc_compiles) {
     cr_assert_str_eq(rtc->options, "-O3 -std=c++17 -mcode-object-version=5 --offload-arch=gfx1151 -mwavefrontsize64");
     cr_assert_str_eq(rtc->name, "templates/ops/forward.hip");
     fmha_device_close(device);
+    finish();
 }
 
 static void expect_compile_error(fmha_device *device, fmha_status status, const char *text) {
@@ -583,6 +608,7 @@ Test(hip, words_of_hiprtc_are_in_the_error) {
     expect_compile_error(device, FMHA_ERROR_COMPILE,
                          "k.hip: hipRTC ended well but its output is for gfx1100, expected gfx1151");
     fmha_device_close(device);
+    finish();
 }
 
 Test(hip, chosen_hiprtc_that_cannot_serve_is_an_error_of_its_own) {
@@ -598,9 +624,31 @@ Test(hip, chosen_hiprtc_that_cannot_serve_is_an_error_of_its_own) {
                          " without the function hiprtcCreateProgram\n"
                          "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so");
     fmha_device_close(device);
+    finish();
 }
 
-/* Older hipRTCs hold a clang that is too old, so that even one that is there is passed over. */
+/* The HIP runtime that was simulated as one of ROCm 5 holds hipRTC itself. Older ones hold a clang that is too old, so
+ * that even one that is there is passed over. */
+Test(hip, hiprtc_may_be_part_of_the_runtime) {
+    fake_hip *other = symbol_of(HIP_5, "fake_hip_state");
+    const fake_hiprtc *inside = symbol_of(HIP_5, "fake_hiprtc_state");
+    setenv("FMHA_HIP_LIBRARY", HIP_5, 1);
+    unsetenv("FMHA_HIPRTC_LIBRARY");
+    fmha_device *device = open_device("hip:1");
+    expect_image(device, &a_source);
+    fmha_device_close(device);
+    cr_assert_str_eq(inside->name, "k.hip");
+
+    other->version = 50221153;
+    setenv("FMHA_HIPCC", "/nowhere/hipcc", 1);
+    device = open_device("hip:1");
+    void *image;
+    size_t count;
+    cr_assert_eq(fmha_source_compile(device, &a_source, &image, &count), FMHA_ERROR_NO_COMPILER);
+    fmha_device_close(device);
+    finish();
+}
+
 Test(hip, without_hiprtc_a_compiler_is_run) {
     unsetenv("FMHA_HIPRTC_LIBRARY");
     hip->version = 50221153;
@@ -614,4 +662,5 @@ Test(hip, without_hiprtc_a_compiler_is_run) {
         "  $FMHA_HIPCC: /nowhere/hipcc: no executable file is there\n"
         "unset FMHA_HIPCC or let it name such a compiler");
     fmha_device_close(device);
+    finish();
 }
