@@ -6,7 +6,9 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
 //% local L = atom.acc_length
-//% local fence = math.max(1, math.min(4, 512 // D))       -- steps of K between scheduling fences, when K comes straight from global memory
+//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers: where operands come straight from global
+//% -- memory, and in masked tiles, which are rare. `fence`: steps of K between two, when K comes from global memory.
+//% local fence = spec.k_path == "direct" and ((D > 128 or spec.align ~= 16) and 1 or 4) or 0
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
@@ -72,9 +74,12 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
-//% if spec.k_path == "direct" then
-            if (t % $(fence) == $(fence - 1))
-                FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% if fence > 0 then
+            if (t % $(fence) == $(fence - 1) || (masked && t % 2 == 1))
+                FMHA_SCHEDULE_FENCE();
+//% else
+            if (masked && t % 2 == 1)
+                FMHA_SCHEDULE_FENCE();
 //% end
         }
     }
@@ -125,6 +130,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% end
     }
 
+
     /* O^T = alpha O^T + V^T P^T */
 #pragma unroll
     for (int t = 0; t < $(VT); ++t) {
@@ -135,8 +141,11 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
         }
-//% if spec.v_path ~= "lds" then
-        FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% if spec.v_path == "lds" then
+        if (masked)
+            FMHA_SCHEDULE_FENCE();
+//% else
+        FMHA_SCHEDULE_FENCE();
 //% end
     }
 }

@@ -5,7 +5,9 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
 //% local L = atom.acc_length
-//% local fence = math.max(1, math.min(4, 512 // D))       -- steps of K between scheduling fences, when K comes straight from global memory
+//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers. `fence`: steps of K between two, when K
+//% -- comes from global memory.
+//% local fence = spec.k_path == "direct" and ((D > 128 or spec.align ~= 16) and 1 or 4) or 0
 //% local causal = spec.mask ~= "none"
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
@@ -72,9 +74,12 @@ FMHA_INLINE void fmha_products(accumulator s[$(R)][$(J)], const struct fmha_rows
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(fmha_q_operand(rows, r, t), k, s[r][j]);
-//% if spec.k_path == "direct" then
-            if (t % $(fence) == $(fence - 1))
-                FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% if fence > 0 then
+            if (t % $(fence) == $(fence - 1) || (part && t % 2 == 1))
+                FMHA_SCHEDULE_FENCE();
+//% else
+            if (part && t % 2 == 1)
+                FMHA_SCHEDULE_FENCE();
 //% end
         }
     }
@@ -163,8 +168,11 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
-//% if spec.v_path ~= "lds" then
-            FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
+//% if spec.v_path == "lds" then
+            if (masked || t % 4 == 3)
+                FMHA_SCHEDULE_FENCE();
+//% else
+            FMHA_SCHEDULE_FENCE();
 //% end
         }
     }

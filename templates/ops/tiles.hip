@@ -21,23 +21,28 @@
 //%     fail("--v-path direct needs V given transposed: add --v-layout transposed, or use --v-path lds or gather")
 //% end
 //%
-//% -- K: chunks of eight elements, neighbouring threads along a row.
-//% local k_columns = D // 8
-//% local k_chunks = BK * k_columns
-//% local k_count = (k_chunks + threads - 1) // threads
-//% local k_even = threads % k_columns == 0         -- chunk i of a thread is a fixed number of rows below its chunk 0
+//% -- A tile is shared out in columns of a row: as many as the next power of two, so that share i of a thread is a fixed number of rows below
+//% -- its share 0. Where the row has fewer, some threads have nothing to do.
+//% local function power_of_two(n)
+//%     local p = 1
+//%     while p < n do p = 2 * p end
+//%     return p
+//% end
+//% -- K: eight elements a column.
+//% local k_real, k_columns = D // 8, power_of_two(D // 8)
 //% local k_apart = threads // k_columns
+//% local k_count = (BK + k_apart - 1) // k_apart
 //%
-//% -- V in rows: units of eight keys x v_width dimensions, transposed on the way: the widest unit that keeps all threads busy.
-//% -- V given transposed: chunks of eight keys of one dimension.
+//% -- V in rows: eight rows (keys) x v_width dimensions at once, transposed on the way; as wide as keeps all threads busy.
+//% -- V given transposed: eight keys a column, a dimension a row.
 //% local v_width = 8
-//% while v_width > 2 and (BK // 8) * (DV // v_width) < threads do v_width = v_width // 2 end
+//% while v_width > 2 and (BK // 8) * power_of_two(DV // v_width) < threads do v_width = v_width // 2 end
 //% local v_pairs = v_width // 2
-//% local v_columns = v_transposed and BK // 8 or DV // v_width
-//% local v_units = (v_transposed and DV or BK // 8) * v_columns
-//% local v_count = (v_units + threads - 1) // threads
-//% local v_even = threads % v_columns == 0
+//% local v_real = v_transposed and BK // 8 or DV // v_width
+//% local v_columns = power_of_two(v_real)
 //% local v_apart = threads // v_columns
+//% local v_rows = v_transposed and DV or BK // 8
+//% local v_count = (v_rows + v_apart - 1) // v_apart
 //%
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
@@ -94,33 +99,41 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
     return (const element *)((const char *)base + offset);
 }
 
-//% local function thread_split(kind, even, columns, apart)
-//%     local row, column = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column"
+//% -- Which share of a tile is a thread's.
+//% local function thread_split(kind, columns, apart, real)
+//%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
 /* Row and column of the thread's i-th share of a tile of $(kind). */
 FMHA_INLINE u32 $(row)(u32 thread, u32 i)
 {
-//%     if even then
     return thread / $(columns) + i * $(apart);
+}
+
+FMHA_INLINE u32 $(column)(u32 thread)
+{
+//%     if real < columns then
+    const u32 column = thread % $(columns);
+    return column < $(real) ? column : $(real - 1); /* threads without a share load the last one and store nothing */
 //%     else
-    return (thread + i * $(threads)) / $(columns);
+    return thread % $(columns);
 //%     end
 }
 
-FMHA_INLINE u32 $(column)(u32 thread, u32 i)
+FMHA_INLINE bool $(shares)(u32 thread)
 {
-//%     if even then
-    return thread % $(columns) + 0 * i;
+//%     if real < columns then
+    return thread % $(columns) < $(real);
 //%     else
-    return (thread + i * $(threads)) % $(columns);
+    (void)thread;
+    return true;
 //%     end
 }
 
 //% end
 //% if k_lds then
-//%     thread_split("k", k_even, k_columns, k_apart)
+//%     thread_split("k", k_columns, k_apart, k_real)
 //% end
 //% if v_lds then
-//%     thread_split("v", v_even, v_columns, v_apart)
+//%     thread_split("v", v_columns, v_apart, v_real)
 //% end
 //% if reorder then
 /* The row of a tile in LDS that holds key or dimension n. */
@@ -148,7 +161,6 @@ FMHA_INLINE u32 fmha_lane_row(u32 lane)
 }
 //% end
 
-//% local k_offsets, v_offsets = k_even and 1 or k_count, v_even and 1 or v_count
 struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
@@ -158,7 +170,7 @@ struct fmha_keys {
 //% if k_lds then
     u32x4 k_next[$(k_count)];
 //%     if fast then
-    u32 k_offset[$(k_offsets)]; /* bytes */
+    u32 k_offset; /* of the thread's first share, bytes */
 //%     end
 //% end
 //% if v_lds then
@@ -168,7 +180,7 @@ struct fmha_keys {
     u32 v_next[$(v_count)][8][$(v_pairs)]; /* unit, key, pair of dimensions */
 //%     end
 //%     if fast then
-    u32 v_offset[$(v_offsets)]; /* bytes */
+    u32 v_offset; /* of the thread's first share, bytes */
 //%     end
 //% end
 };
@@ -178,15 +190,11 @@ struct fmha_keys {
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
 //% if k_lds and fast then
-#pragma unroll
-    for (u32 i = 0; i < $(k_offsets); ++i)
-        keys.k_offset[i] = fmha_k_row(keys.thread, i) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread, i) * 16;
+    keys.k_offset = fmha_k_row(keys.thread, 0) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread) * 16;
 //% end
 //% if v_lds and fast then
 //%     local rows, bytes = v_transposed and 1 or 8, v_transposed and 16 or v_width * 2
-#pragma unroll
-    for (u32 i = 0; i < $(v_offsets); ++i)
-        keys.v_offset[i] = fmha_v_row(keys.thread, i) * $(rows) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread, i) * $(bytes);
+    keys.v_offset = fmha_v_row(keys.thread, 0) * $(rows) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * $(bytes);
 //% end
 //% if k_lds and DP > D then
     for (u32 row = keys.thread; row < $(BK); row += $(threads))
@@ -200,13 +208,6 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     (void)keys;
 }
 
-//% -- Share i of a thread exists in all threads, or only in those below a number.
-//% local function share_guard(total)
-//%     if total % threads ~= 0 then
-    if (keys.thread + i * $(threads) >= $(total))
-        return;
-//%     end
-//% end
 //% if k_lds then
 /* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
@@ -214,22 +215,22 @@ FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u3
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
     u32 thread = keys.thread;
-//%     share_guard(k_chunks)
+//%     if BK % k_apart ~= 0 then
+    if (fmha_k_row(thread, i) >= $(BK))
+        return;
+//%     end
+//%     if fast then
     if (part)
+//%     end
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
-    const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread, i);
+    const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread);
     const u32 present = part && row >= rows ? rows - 1 : row;
 //%     if fast then
     if (part) {
         keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
     } else {
-//%         if k_even then
-        FMHA_OPAQUE(keys.k_offset[0]);
-        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset[0]));
-//%         else
-        FMHA_OPAQUE(keys.k_offset[i]);
-        keys.k_next[i] = fmha_load8(fmha_at(k_tile, keys.k_offset[i]));
-//%         end
+        FMHA_OPAQUE(keys.k_offset);
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset));
     }
 //%     else
     keys.k_next[i] = fmha_load8(k_tile + (i64)present * keys.k_stride + column * 8);
@@ -239,9 +240,13 @@ FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u3
 /* Puts what fmha_prefetch_k loaded into LDS. Between barriers. */
 FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
 {
-//%     share_guard(k_chunks)
-    const u32 row = fmha_lds_row(fmha_k_row(keys.thread, i));
-    *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(keys.thread, i) * 8) = keys.k_next[i];
+    u32 thread = keys.thread;
+//%     if BK % k_apart ~= 0 then
+    if (fmha_k_row(thread, i) >= $(BK))
+        return;
+//%     end
+    const u32 row = fmha_lds_row(fmha_k_row(thread, i));
+    *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(thread) * 8) = keys.k_next[i];
 }
 
 //% end
@@ -252,30 +257,29 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const element *v_tile = keys.v + (i64)tile * $(v_step);
     u32 thread = keys.thread;
-//%     share_guard(v_units)
+//%     if v_rows % v_apart ~= 0 then
+    if (fmha_v_row(thread, i) >= $(v_rows))
+        return;
+//%     end
+//%     if fast then
     if (part)
+//%     end
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread, i);
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
 //%     if v_transposed then
     const int count = (int)rows - (int)column * 8;
     if (part && count < 8)
         keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride + column * 8, count);
     else
-//%         if fast and v_even then
-        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset[0]));
-//%         elseif fast then
-        keys.v_next[i] = fmha_load8(fmha_at(v_tile, keys.v_offset[i]));
+//%         if fast then
+        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset));
 //%         else
         keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
 //%         end
 //%     else
 //%         if fast then
     if (!part)
-//%             if v_even then
-        FMHA_OPAQUE(keys.v_offset[0]);
-//%             else
-        FMHA_OPAQUE(keys.v_offset[i]);
-//%             end
+        FMHA_OPAQUE(keys.v_offset);
 //%         end
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
@@ -285,11 +289,7 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(v_width * 2));
         else
-//%             if v_even then
-            from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset[0]);
-//%             else
-            from = fmha_at(v_tile + (i64)j * keys.v_stride, keys.v_offset[i]);
-//%             end
+            from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset);
         __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(v_width * 2)), $(v_width * 2));
 //%         else
         const element *from = v_tile + (i64)present * keys.v_stride + column * $(v_width);
@@ -307,8 +307,12 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
 /* Puts what fmha_prefetch_v loaded into LDS, one row a dimension. Between barriers. */
 FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
 {
-//%     share_guard(v_units)
-    const u32 row = fmha_v_row(keys.thread, i), column = fmha_v_column(keys.thread, i);
+    u32 thread = keys.thread;
+//%     if v_rows % v_apart ~= 0 then
+    if (fmha_v_row(thread, i) >= $(v_rows))
+        return;
+//%     end
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
 //%     if v_transposed then
     *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
 //%     else
@@ -335,27 +339,39 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 {
 //%     if k_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(k_count); ++i)
+    for (u32 i = 0; i < $(k_count); ++i) {
         fmha_prefetch_k(keys, tile, part, i);
+//%         if not fast then
+        FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
+//%         end
+    }
 //%     end
 //%     if v_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i)
+    for (u32 i = 0; i < $(v_count); ++i) {
         fmha_prefetch_v(keys, tile, part, i);
+//%         if not fast then
+        FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
+//%         end
+    }
 //%     end
 }
 
 FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
 {
 //%     if k_lds then
+    if (fmha_k_shares(keys.thread)) {
 #pragma unroll
-    for (u32 i = 0; i < $(k_count); ++i)
-        fmha_store_k(keys, i);
+        for (u32 i = 0; i < $(k_count); ++i)
+            fmha_store_k(keys, i);
+    }
 //%     end
 //%     if v_lds then
+    if (fmha_v_shares(keys.thread)) {
 #pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i)
-        fmha_store_v(keys, i);
+        for (u32 i = 0; i < $(v_count); ++i)
+            fmha_store_v(keys, i);
+    }
 //%     end
 }
 
@@ -364,13 +380,14 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
 FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 {
 //%     for _, kind in ipairs { "k", "v" } do
-//%         local count = kind == "k" and (k_lds and k_count or 0) or (v_lds and v_count or 0)
-//%         local load_share, store_share = "fmha_prefetch_" .. kind, "fmha_store_" .. kind
+//%         local count = kind == "k" and (k_lds and k_count or 0) or kind == "v" and (v_lds and v_count or 0)
+//%         local load_share, store_share, shares = "fmha_prefetch_" .. kind, "fmha_store_" .. kind, "fmha_" .. kind .. "_shares"
 //%         if count > 0 then
 #pragma unroll
     for (u32 i = 0; i < $(count); ++i) {
         $(load_share)(keys, tile, part, i);
-        $(store_share)(keys, i);
+        if ($(shares)(keys.thread))
+            $(store_share)(keys, i);
         if (i % 2 == 1)
             FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
     }
