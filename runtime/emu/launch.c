@@ -2,11 +2,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "emu.h"
 #include "fault.h"
@@ -90,11 +90,14 @@ static void join(running *all, unsigned count) {
     }
 }
 
+/* That this process may use. */
+static unsigned processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
 fmha_status emu_launch_run(emu_workers *workers, emu_launch *launch, unsigned threads) {
-    if (threads == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = online > 0 ? (unsigned)online : 1;
-    }
+    threads = threads > 0 ? threads : processors();
     threads = threads < EMU_THREADS_MAX ? threads : EMU_THREADS_MAX;
     threads = threads < launch->groups ? threads : (unsigned)launch->groups;
     threads = threads > 0 ? threads : 1;

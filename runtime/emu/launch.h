@@ -12,7 +12,7 @@ typedef struct emu_workers {
     unsigned count;
 } emu_workers;
 
-/* Returns when every workgroup has ended or was given up. `threads` 0: as many as there are processors. */
+/* Returns when every workgroup has ended or was given up. `threads` 0: as many as there are processors for us. */
 fmha_status emu_launch_run(emu_workers *workers, emu_launch *launch, unsigned threads);
 void emu_workers_free(emu_workers *workers);
 

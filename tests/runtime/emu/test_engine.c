@@ -239,9 +239,7 @@ Test(engine, dynamic_lds) {
 }
 
 /* Each wave notes when it came between barriers. */
-static void wave_orders(uint64_t seed, uint32_t orders[8][4]) {
-    emu_test test = emu_test_open("gfx1151");
-    emu_device_set_seed(test.device, seed);
+static void wave_orders(emu_test test, uint32_t orders[8][4]) {
     void *kernel =
         emu_test_kernel(&test,
                         KERNEL "{\n"
@@ -260,12 +258,18 @@ static void wave_orders(uint64_t seed, uint32_t orders[8][4]) {
     emu_test_close(&test);
 }
 
+static void seeded_orders(uint64_t seed, uint32_t orders[8][4]) {
+    emu_test test = emu_test_open("gfx1151");
+    emu_device_set_seed(test.device, seed);
+    wave_orders(test, orders);
+}
+
 Test(engine, seed_decides_the_order_of_waves) {
     static uint32_t none[8][4], one[8][4], again[8][4], two[8][4];
-    wave_orders(0, none);
-    wave_orders(1, one);
-    wave_orders(1, again);
-    wave_orders(2, two);
+    seeded_orders(0, none);
+    seeded_orders(1, one);
+    seeded_orders(1, again);
+    seeded_orders(2, two);
     int moved = 0;
     for (int i = 0; i < 8; i++) {
         int seen = 0;
@@ -284,12 +288,11 @@ Test(engine, seed_decides_the_order_of_waves) {
 
 Test(engine, environment_sets_the_seed) {
     static uint32_t words[8][4], expected[8][4];
-    wave_orders(77, expected);
+    seeded_orders(77, expected);
     setenv("FMHA_EMU_SEED", "77", 1);
     emu_test test = emu_test_open("gfx1151");
-    emu_test_close(&test);
     unsetenv("FMHA_EMU_SEED");
-    wave_orders(77, words);
+    wave_orders(test, words);
     cr_assert(eq(int, memcmp(words, expected, sizeof words), 0));
 }
 
