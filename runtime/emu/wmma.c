@@ -65,7 +65,7 @@ ALWAYS_INLINE floats4 widen4(halves4 half) {
 #define COLUMNS         4
 #define WIDEN_F16(half) widen4(half)
 #if defined(__aarch64__)
-#define MULTIPLY_ADD(a, b, c) vfmaq_f32(c, a, b)
+#define MULTIPLY_ADD(a, b, c) ((any_floats)vfmaq_f32((float32x4_t)(c), (float32x4_t)(a), (float32x4_t)(b)))
 #else
 ALWAYS_INLINE void fused(const float *a, const float *b, float *c) {
     for (int i = 0; i < 4; i++) {
