@@ -113,8 +113,8 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
 //%     if tiles.ahead then
     fmha_store_tile(keys);
     fmha_barrier();
-    if (tile + 1 < full)
-        fmha_prefetch(keys, tile + 1, false);
+    if (!masked)
+        fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
 //%     else
@@ -125,6 +125,7 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
 //% else
     (void)full;
 //% end
+    FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
     fmha_attend(rows, keys, tile, tiles, masked);
 }
 
@@ -199,6 +200,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         int tile = 0;
         for (; tile < unmasked; ++tile)
             fmha_step(rows, keys, tile, tiles, full, false);
+//% if tiles.lds and tiles.ahead then
+        if (tile > 0 && tile >= full && tile < tiles)
+            fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
+//% end
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true);
     }
