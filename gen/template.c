@@ -268,11 +268,11 @@ static int describe_error(lua_State *L) {
         struct engine_file *file = NULL;
         int line = 0, first = 0;
         /* error("…", 2) speaks of the caller: the frame whose position stands in the message, else the innermost. */
-        for (int i = 1; message && !line && lua_frame(L, i, &frame); i++) {
+        for (int i = 1; !line && (message || !first) && lua_frame(L, i, &frame); i++) {
             struct engine_file *candidate = file_of_source(engine, frame.source);
             first = candidate && !first ? i : first;
             const char *rest = message;
-            if (candidate && strip_position(&rest, frame.short_src) == frame.currentline) {
+            if (candidate && message && strip_position(&rest, frame.short_src) == frame.currentline) {
                 file = candidate;
                 line = frame.currentline;
                 level = i;

@@ -1,0 +1,37 @@
+/* Templates in memory for the tests of spec and instance: three chips and an operation. */
+#ifndef TESTS_GEN_CHIPS_H
+#define TESTS_GEN_CHIPS_H
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "embed.h"
+#include "template.h"
+
+#define CHIP_LARGE                                                                                                     \
+    "local kq = {\n"                                                                                                   \
+    "    [64] = { block_m = 128, block_k = 64, waves = 4, q_path = 'lds' },\n"                                         \
+    "    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = 'direct', gqa = 2,\n"                               \
+    "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
+    "}\n"                                                                                                              \
+    "return { name = 'gfx900', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
+    "         features = { 'xnack', 'sramecc' },\n"                                                                    \
+    "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } } } }\n"
+
+#define CHIP_SMALL                                                                                                     \
+    "return { name = 'gfx901', atoms = { f16 = 'a' }, waves = { 32 }, lds_bytes = 1024,\n"                             \
+    "         defaults = { forward = { orientation = 'qk', qk = { wave32 = { [256] = { block_m = 32, block_k = 16,\n"  \
+    "         waves = 2 } } }, kq = { wave32 = { [256] = { block_m = 16, block_k = 16, waves = 1 } } } } } }\n"
+
+/* The caller frees it. `pairs`: path and text each, sorted by path. */
+static inline struct template_engine *chips_engine(const char *(*pairs)[2], size_t count) {
+    static struct template_file files[16];
+    struct error error;
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct template_file){pairs[i][0], pairs[i][1], strlen(pairs[i][1])};
+    struct template_engine *engine = template_engine_new_from(files, count, NULL, &error);
+    cr_assert_not_null(engine, "%s", error.text);
+    return engine;
+}
+
+#endif
