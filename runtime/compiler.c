@@ -14,10 +14,12 @@
 #define COMPILE_LIMIT_SECONDS 600
 #define WORDS_BYTES           12000 /* of a compiler's complaint, in an error */
 
-/* One table for plain clang and for hipcc: no header, no device library, a bare code object. Contraction of
- * floating-point expressions is switched off in the text itself. */
+/* One table for plain clang and for hipcc: no header, no device library, a bare code object that depends on the text
+ * alone (the unit's identifier would be a hash of its path). Contraction of floating-point expressions is switched off
+ * in the text itself. */
 static const char *const common_flags[] = {
-    "-x", "hip", "-nogpuinc", "-nogpulib", "--offload-device-only", "--no-gpu-bundle-output", "-O3", "-std=c++17"};
+    "-x",  "hip",        "-nogpuinc",      "-nogpulib", "--offload-device-only", "--no-gpu-bundle-output",
+    "-O3", "-std=c++17", "-fuse-cuid=none"};
 
 /* The chip's generation, 11 for gfx1151 and for gfx11-generic; 0 for what is no gfx target. */
 static int generation(const char *arch) {

@@ -296,17 +296,21 @@ Test(compiler, flags) {
     char text[600], storage[256];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
     join_flags("gfx1151", 32, text);
-    cr_assert_str_eq(text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 "
-                           "-mcode-object-version=5 --offload-arch=gfx1151");
+    cr_assert_str_eq(
+        text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none "
+              "-mcode-object-version=5 --offload-arch=gfx1151");
     join_flags("gfx1151", 64, text);
-    cr_assert_str_eq(text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 "
-                           "-mcode-object-version=5 --offload-arch=gfx1151 -mwavefrontsize64");
+    cr_assert_str_eq(
+        text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none "
+              "-mcode-object-version=5 --offload-arch=gfx1151 -mwavefrontsize64");
     join_flags("gfx942:sramecc+:xnack-", 64, text); /* has waves of 64 and nothing else */
-    cr_assert_str_eq(text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 "
-                           "-mcode-object-version=5 --offload-arch=gfx942:sramecc+:xnack-");
+    cr_assert_str_eq(
+        text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none "
+              "-mcode-object-version=5 --offload-arch=gfx942:sramecc+:xnack-");
     join_flags("gfx11-generic", 64, text);
-    cr_assert_str_eq(text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 "
-                           "-mcode-object-version=6 --offload-arch=gfx11-generic -mwavefrontsize64");
+    cr_assert_str_eq(
+        text, "-x hip -nogpuinc -nogpulib --offload-device-only --no-gpu-bundle-output -O3 -std=c++17 -fuse-cuid=none "
+              "-mcode-object-version=6 --offload-arch=gfx11-generic -mwavefrontsize64");
     join_flags("gfx9-4-generic", 64, text);
     cr_assert_null(strstr(text, "wavefrontsize"));
     join_flags("gfx90a", 64, text);
