@@ -1,7 +1,7 @@
 /* What the test of the real hipcc runs inside its throwaway root, where libc is all there is:
- *   hipcc_probe compiler ARCH FILE OUTPUT   finds a compiler, which must be hipcc, and compiles FILE with it
- *   hipcc_probe hiprtc ARCH FILE OUTPUT     compiles FILE with hipRTC
- *   hipcc_probe device                      opens "hip", which must say that there is no device
+ *   hipcc_probe compiler ARCH WAVE FILE OUTPUT   finds a compiler, which must be hipcc, and compiles FILE with it
+ *   hipcc_probe hiprtc ARCH WAVE FILE OUTPUT     compiles FILE with hipRTC
+ *   hipcc_probe device                           opens "hip", which must say that there is no device
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int fail(const char *what) {
     return 1;
 }
 
-static int compile_with_compiler(const char *arch, const char *source, const char *object) {
+static int compile_with_compiler(const char *arch, int wave, const char *source, const char *object) {
     fmha_compiler compiler;
     if (fmha_compiler_find(arch, &compiler) != FMHA_OK) {
         return fail("no compiler");
@@ -26,14 +26,14 @@ static int compile_with_compiler(const char *arch, const char *source, const cha
         fprintf(stderr, "expected hipcc, got %s (%s)\n", compiler.path, compiler.version);
         return 1;
     }
-    if (fmha_compiler_compile(&compiler, arch, 32, source, object) != FMHA_OK) {
+    if (fmha_compiler_compile(&compiler, arch, wave, source, object) != FMHA_OK) {
         return fail("hipcc");
     }
     printf("%s: %s\n", compiler.path, compiler.version);
     return 0;
 }
 
-static int compile_with_hiprtc(const char *arch, const char *source, const char *object) {
+static int compile_with_hiprtc(const char *arch, int wave, const char *source, const char *object) {
     hiprtc_api hiprtc;
     bool found = false;
     for (int hip_major = 9; hip_major >= 6 && !found; hip_major--) {
@@ -45,7 +45,7 @@ static int compile_with_hiprtc(const char *arch, const char *source, const char 
         fputs("expected libhiprtc.so, got none\n", stderr);
         return 1;
     }
-    fmha_source given = {.symbol = "kernel", .path = source, .wave = 32};
+    fmha_source given = {.symbol = "kernel", .path = source, .wave = wave};
     void *text, *image = NULL;
     size_t text_bytes, image_bytes;
     fmha_status status = fmha_file_read(source, &text, &text_bytes);
@@ -78,15 +78,15 @@ static int open_device(void) {
 }
 
 int main(int count, char **arguments) {
-    if (count == 5 && strcmp(arguments[1], "compiler") == 0) {
-        return compile_with_compiler(arguments[2], arguments[3], arguments[4]);
+    if (count == 6 && strcmp(arguments[1], "compiler") == 0) {
+        return compile_with_compiler(arguments[2], atoi(arguments[3]), arguments[4], arguments[5]);
     }
-    if (count == 5 && strcmp(arguments[1], "hiprtc") == 0) {
-        return compile_with_hiprtc(arguments[2], arguments[3], arguments[4]);
+    if (count == 6 && strcmp(arguments[1], "hiprtc") == 0) {
+        return compile_with_hiprtc(arguments[2], atoi(arguments[3]), arguments[4], arguments[5]);
     }
     if (count == 2 && strcmp(arguments[1], "device") == 0) {
         return open_device();
     }
-    fputs("hipcc_probe: expected compiler or hiprtc with ARCH FILE OUTPUT, or device\n", stderr);
+    fputs("hipcc_probe: expected compiler or hiprtc with ARCH WAVE FILE OUTPUT, or device\n", stderr);
     return 2;
 }

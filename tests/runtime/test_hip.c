@@ -565,12 +565,13 @@ Test(hip, hiprtc_compiles) {
     fmha_source source = a_source;
     fmha_device *device = open_device("hip");
     expect_image(device, &source);
-    cr_assert_str_eq(rtc->options, "-O3 -std=c++17 -mcode-object-version=5 --offload-arch=gfx1151");
+    cr_assert_str_eq(rtc->options, "-O3 -std=c++17 -fuse-cuid=none -mcode-object-version=5 --offload-arch=gfx1151");
     cr_assert_str_eq(rtc->name, "k.hip");
     source.wave = 64;
     source.path = "templates/ops/forward.hip";
     expect_image(device, &source);
-    cr_assert_str_eq(rtc->options, "-O3 -std=c++17 -mcode-object-version=5 --offload-arch=gfx1151 -mwavefrontsize64");
+    cr_assert_str_eq(rtc->options,
+                     "-O3 -std=c++17 -fuse-cuid=none -mcode-object-version=5 --offload-arch=gfx1151 -mwavefrontsize64");
     cr_assert_str_eq(rtc->name, "templates/ops/forward.hip");
     fmha_device_close(device);
     finish();
