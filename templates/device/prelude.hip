@@ -9,7 +9,7 @@
 #define __shared__ __attribute__((shared))
 #endif
 
-#define FMHA_INLINE static __device__ inline __attribute__((always_inline))
+#define FMHA_INLINE static __device__ inline __attribute__((always_inline, unused))
 
 #ifdef FMHA_EMULATED /* the host's meaning of what follows, on the emulated device */
 #define FMHA_KERNEL(threads) extern "C" __global__

@@ -1,0 +1,714 @@
+/* fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds
+ *
+ * Made by fmhagen 0.1.0. DO NOT EDIT: this command makes it anew.
+ *     fmhagen generate --arch gfx1151 --dtype f16 --hd 256 --causal --orientation kq --wave 32 --block-m 64 --block-k 16 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1
+ *
+ * Cost of one key tile of a workgroup: 1048576 FLOP, 16384 bytes of K and V.
+ * A workgroup has 128 threads and 54528 bytes of LDS.
+ */
+#if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != 1
+#error "this kernel is for ABI version 1 of libfmha: make it anew with the fmhagen of your libfmha"
+#endif
+
+/* Kernel attributes, and what differs between the compilers that read this file. Nothing below needs a header. */
+#ifndef __global__
+#define __global__ __attribute__((global))
+#endif
+#ifndef __device__
+#define __device__ __attribute__((device))
+#endif
+#ifndef __shared__
+#define __shared__ __attribute__((shared))
+#endif
+
+#define FMHA_INLINE static __device__ inline __attribute__((always_inline, unused))
+
+#ifdef FMHA_EMULATED /* the host's meaning of what follows, on the emulated device */
+#define FMHA_KERNEL(threads) extern "C" __global__
+#define FMHA_LDS(name, bytes) unsigned char *const name = (unsigned char *)fmha_emu_lds(bytes)
+#define FMHA_F32_TO_F16(x) fmha_emu_f32_to_f16(x)
+#define FMHA_F16_TO_F32(x) fmha_emu_f16_to_f32(x)
+#define FMHA_OPAQUE(x) ((void)0)
+#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
+#define FMHA_SCHEDULE_FENCE() ((void)0)
+#else
+#define FMHA_KERNEL(threads) extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(threads, threads)))
+#define FMHA_LDS(name, bytes) __shared__ __attribute__((aligned(16))) unsigned char name[bytes]
+#define FMHA_F32_TO_F16(x) ((_Float16)(x))
+#define FMHA_F16_TO_F32(x) ((float)(x))
+/* Hides where a 32-bit offset comes from, so that it is added by the load itself (scalar base + 32-bit vector offset)
+ * instead of being widened outside the loop and added with two instructions to every address. Emits nothing. */
+#define FMHA_OPAQUE(x) __asm__ volatile("" : "+v"(x))
+/* The kernel's arguments read once more, so that those needed at the end do not hold scalar registers through the loop. */
+#define FMHA_ARGUMENTS_AGAIN(arguments) (*fmha_again(&(arguments)))
+/* The scheduler moves nothing across. */
+#define FMHA_SCHEDULE_FENCE() __builtin_amdgcn_sched_barrier(0)
+#endif
+
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+typedef u32 u32x2 __attribute__((ext_vector_type(2)));
+typedef u32 u32x4 __attribute__((ext_vector_type(4)));
+typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+
+/* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
+ * fences are for LDS alone where the compiler can say so (clang 19 and later). */
+FMHA_INLINE void fmha_barrier(void)
+{
+#if __clang_major__ >= 19
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");
+#else
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+#endif
+}
+
+/* Makes what the lanes of this wave wrote to LDS visible to its other lanes. */
+FMHA_INLINE void fmha_wave_barrier(void)
+{
+#if __clang_major__ >= 19
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront", "local");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront", "local");
+#else
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+#endif
+}
+
+FMHA_INLINE float fmha_infinity(void)
+{
+    return __builtin_inff();
+}
+
+FMHA_INLINE int fmha_min(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+FMHA_INLINE int fmha_max(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+#ifndef FMHA_EMULATED
+template <class Arguments> FMHA_INLINE const Arguments *fmha_again(const Arguments *)
+{
+    typedef const __attribute__((address_space(4))) Arguments *constant;
+    constant again = (constant)__builtin_amdgcn_kernarg_segment_ptr();
+    __asm__("" : "+s"(again));
+    return (const Arguments *)again;
+}
+#endif
+typedef _Float16 element;
+
+/* Rounds to nearest even. */
+FMHA_INLINE element fmha_to_element(float x)
+{
+    return FMHA_F32_TO_F16(x);
+}
+
+FMHA_INLINE float fmha_from_element(element x)
+{
+    return FMHA_F16_TO_F32(x);
+}
+
+/* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
+FMHA_INLINE u32 fmha_pack(float low, float high)
+{
+    typedef element element2 __attribute__((ext_vector_type(2)));
+    element2 pair = {fmha_to_element(low), fmha_to_element(high)};
+    return __builtin_bit_cast(u32, pair);
+}
+
+/* Operands and accumulator of one matrix instruction, per lane. */
+typedef _Float16 fmha_operand __attribute__((ext_vector_type(16)));
+typedef float accumulator __attribute__((ext_vector_type(8)));
+
+/* a[16 x 16] * b[16 x 16] + c[16 x 16] */
+FMHA_INLINE accumulator fmha_mma(u32x8 a, u32x8 b, accumulator c)
+{
+    return __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(__builtin_bit_cast(fmha_operand, a), __builtin_bit_cast(fmha_operand, b), c);
+}
+
+/* Which row of A makes element i of lane group g in D number g * 8 + i: rows of A are handed out in this order so that a
+ * lane's elements of D are neighbours. natural() of a row is the number, row() of a number the row. */
+FMHA_INLINE u32 fmha_natural(u32 row)
+{
+    return row % 2 * 8 + row / 2;
+}
+
+FMHA_INLINE u32 fmha_row(u32 natural)
+{
+    return natural % 8 * 2 + natural / 8;
+}
+
+/* The value of the lane with the same column in the other 16 lanes of its half-wave pair. */
+FMHA_INLINE u32 fmha_swap16(u32 x)
+{
+    return __builtin_amdgcn_permlanex16(x, x, 0x76543210, 0xfedcba98, true, true);
+}
+
+/* x combined over the lane groups of a column. */
+FMHA_INLINE float fmha_group_max(float x)
+{
+    return __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x))));
+}
+
+FMHA_INLINE float fmha_group_sum(float x)
+{
+    return x + __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
+}
+
+/* Lane group g holds numbers 8g ... 8g + 7 of its column in four registers; every group gets all sixteen. */
+FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
+{
+    u32x8 all;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        const u32 other = fmha_swap16(own[i]);
+        all[i] = group ? other : own[i];
+        all[4 + i] = group ? own[i] : other;
+    }
+    return all;
+}
+
+/* Eight neighbouring elements. */
+FMHA_INLINE u32x4 fmha_load8(const element *from)
+{
+    return *(const u32x4 *)from;
+}
+
+FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
+{
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+}
+
+/* Where a 16-byte-aligned run of elements stands in LDS. */
+FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
+{
+    return (u32x4 *)(lds + index);
+}
+
+/* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
+FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
+{
+    return (const element *)((const char *)base + offset);
+}
+
+/* Row and column of the thread's i-th share of a tile of k. */
+FMHA_INLINE u32 fmha_k_row(u32 thread, u32 i)
+{
+    return thread / 32 + i * 4;
+}
+
+FMHA_INLINE u32 fmha_k_column(u32 thread)
+{
+    return thread % 32;
+}
+
+FMHA_INLINE bool fmha_k_shares(u32 thread)
+{
+    (void)thread;
+    return true;
+}
+
+/* Row and column of the thread's i-th share of a tile of v. */
+FMHA_INLINE u32 fmha_v_row(u32 thread, u32 i)
+{
+    return thread / 64 + i * 2;
+}
+
+FMHA_INLINE u32 fmha_v_column(u32 thread)
+{
+    return thread % 64;
+}
+
+FMHA_INLINE bool fmha_v_shares(u32 thread)
+{
+    (void)thread;
+    return true;
+}
+
+/* The row of a tile in LDS that holds key or dimension n. */
+FMHA_INLINE u32 fmha_lds_row(u32 n)
+{
+    return n / 16 * 16 + fmha_row(n % 16);
+}
+
+/* The key or dimension, of sixteen, that a lane's operand holds. */
+FMHA_INLINE u32 fmha_lane_row(u32 lane)
+{
+    return fmha_natural(lane % 16);
+}
+
+struct fmha_keys {
+    const element *k, *v;   /* first key; the same in all lanes */
+    i64 k_stride, v_stride; /* elements from row to row */
+    u32 thread, lane;
+    int seqlen_k;
+    element *k_lds, *v_lds;
+    u32x4 k_next[4];
+    u32 k_offset; /* of the thread's first share, bytes */
+    u32 v_next[1][8][2]; /* unit, key, pair of dimensions */
+    u32 v_offset; /* of the thread's first share, bytes */
+};
+
+/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
+ * become zero: K's meet zeros of Q, V's make columns that are not stored. */
+FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
+{
+    keys.k_offset = fmha_k_row(keys.thread, 0) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread) * 16;
+    keys.v_offset = fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * 8;
+    (void)keys;
+}
+
+/* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
+{
+    const u32 rows = (u32)(keys.seqlen_k - tile * 16);
+    const element *k_tile = keys.k + (i64)tile * (16 * keys.k_stride);
+    u32 thread = keys.thread;
+    if (part)
+        FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
+    const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread);
+    const u32 present = part && row >= rows ? rows - 1 : row;
+    if (part) {
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
+    } else {
+        FMHA_OPAQUE(keys.k_offset);
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * 4) * keys.k_stride, keys.k_offset));
+    }
+}
+
+/* Puts what fmha_prefetch_k loaded into LDS. Between barriers. */
+FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
+{
+    u32 thread = keys.thread;
+    const u32 row = fmha_lds_row(fmha_k_row(thread, i));
+    *fmha_lds8(keys.k_lds, row * 264 + fmha_k_column(thread) * 8) = keys.k_next[i];
+}
+
+/* Starts loading the thread's i-th share of V's tile, which has at least one key. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
+{
+    const u32 rows = (u32)(keys.seqlen_k - tile * 16);
+    const element *v_tile = keys.v + (i64)tile * (16 * keys.v_stride);
+    u32 thread = keys.thread;
+    if (part)
+        FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
+    if (!part)
+        FMHA_OPAQUE(keys.v_offset);
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) {
+        const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
+        const element *from;
+        if (part)
+            from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 8);
+        else
+            from = fmha_at(v_tile + (i64)(i * 16 + j) * keys.v_stride, keys.v_offset);
+        __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, 8), 8);
+    }
+}
+
+/* Puts what fmha_prefetch_v loaded into LDS, one row a dimension. Between barriers. */
+FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
+{
+    u32 thread = keys.thread;
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
+#pragma unroll
+    for (u32 c = 0; c < 2; ++c) {
+        u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j) {
+            const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
+            even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
+            odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
+        }
+        const u32 dimension = column * 4 + 2 * c;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * 24 + row * 8) = even;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * 24 + row * 8) = odd;
+    }
+}
+
+/* The thread's share of a tile that has at least one key, on its way to registers. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
+{
+#pragma unroll
+    for (u32 i = 0; i < 4; ++i) {
+        fmha_prefetch_k(keys, tile, part, i);
+    }
+#pragma unroll
+    for (u32 i = 0; i < 1; ++i) {
+        fmha_prefetch_v(keys, tile, part, i);
+    }
+}
+
+FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
+{
+    if (fmha_k_shares(keys.thread)) {
+#pragma unroll
+        for (u32 i = 0; i < 4; ++i)
+            fmha_store_k(keys, i);
+    }
+    if (fmha_v_shares(keys.thread)) {
+#pragma unroll
+        for (u32 i = 0; i < 1; ++i)
+            fmha_store_v(keys, i);
+    }
+}
+
+/* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
+FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
+{
+    const u32 at = (j * 16 + keys.lane % 16) * 264 + t * 16;
+    (void)tile, (void)part;
+    return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
+}
+
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: some keys of the tile may not exist. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+{
+    const u32 at = (t * 16 + keys.lane % 16) * 24 + j * 16;
+    (void)tile, (void)part;
+    return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+}
+/* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
+struct fmha_forward_arguments {
+    const element *q;
+    const element *k;
+    const element *v;
+    element *o;
+    i64 stride_q_batch;
+    i64 stride_q_head;
+    i64 stride_q_row;
+    i64 stride_k_batch;
+    i64 stride_k_head;
+    i64 stride_k_row;
+    i64 stride_v_batch;
+    i64 stride_v_head;
+    i64 stride_v_row;
+    i64 stride_o_batch;
+    i64 stride_o_head;
+    i64 stride_o_row;
+    float *lse;
+    int heads_q;
+    int heads_k;
+    int seqlen_q;
+    int seqlen_k;
+    float scale;
+};
+
+/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
+ * log 2, after scaling) and the lane's share of the sum l. */
+struct fmha_rows {
+    element *q_lds[1];
+    accumulator o[1][16];
+    float m[1], l[1];
+    int query[1], head[1]; /* first query and head of a tile; the same in all lanes */
+    float scale_log2;
+    int diagonal;
+    u32 lane, group;
+};
+
+/* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
+FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
+{
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        const int query = fmha_min(rows.query[r] + (int)lane_row, arguments.seqlen_q - 1);
+        const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
+#pragma unroll
+        for (int t = 0; t < 16; ++t) {
+            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
+            if (rows.group < 2) /* each of the first two lane groups stores one half */
+                *fmha_lds8(rows.q_lds[r], rows.lane % 16 * 264 + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
+        }
+    }
+    fmha_wave_barrier();
+}
+
+FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
+{
+    const u32 at = rows.lane % 16 * 264 + (u32)t * 16;
+    return fmha_join(*fmha_lds8(rows.q_lds[r], at), *fmha_lds8(rows.q_lds[r], at + 8));
+}
+
+/* 2^(scale q k - m), not above 1 and not 0: the weight of a key whose row has the maximum m. */
+FMHA_INLINE float fmha_weight(const element *q, const element *k, float scale_log2, float m)
+{
+#pragma clang fp contract(off)
+    float s = 0.0f;
+#pragma nounroll
+    for (int d = 0; d < 256; ++d)
+        s += fmha_from_element(q[d]) * fmha_from_element(k[d]);
+    return __builtin_fmaxf(__builtin_amdgcn_exp2f(__builtin_fminf(s * scale_log2 - m, 0.0f)), 1.17549435e-38f);
+}
+
+FMHA_INLINE element fmha_v_element(const struct fmha_keys &keys, int key, u32 dimension)
+{
+    return keys.v[(i64)key * keys.v_stride + dimension];
+}
+
+/* 8 neighbouring elements of a row of O. */
+FMHA_INLINE void fmha_store_packed(element *to, const u32 packed[4])
+{
+    u32x4 all;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        all[i] = packed[i];
+    *(u32x4 *)to = all;
+}
+
+/* Keys below this number are seen by the lane's query. */
+FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r)
+{
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)(rows.lane % 16) + 1 + rows.diagonal);
+}
+
+FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+    fmha_load_q(rows, arguments, batch, rows.lane % 16);
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        rows.m[r] = -fmha_infinity();
+        rows.l[r] = 0.0f;
+#pragma unroll
+        for (int t = 0; t < 16; ++t)
+            rows.o[r][t] = (accumulator)(0.0f);
+    }
+}
+
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+{
+#pragma clang fp contract(off)
+    accumulator s[1][1];
+    u32x8 p[1][1];
+    (void)tiles;
+
+    /* S^T = K Q^T */
+#pragma unroll
+    for (int j = 0; j < 1; ++j) {
+#pragma unroll
+        for (int r = 0; r < 1; ++r)
+            s[r][j] = (accumulator)(0.0f);
+#pragma unroll
+        for (int t = 0; t < 16; ++t) {
+            const u32x8 k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
+#pragma unroll
+            for (int r = 0; r < 1; ++r)
+                s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
+            if (masked && t % 2 == 1)
+                FMHA_SCHEDULE_FENCE();
+        }
+    }
+
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
+        float maximum = rows.m[r];
+#pragma unroll
+        for (int j = 0; j < 1; ++j) {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                s[r][j][i] *= rows.scale_log2;
+                if (masked) {
+                    const int visible = fmha_visible(rows, keys, r) - tile * 16 - (int)rows.group * 8;
+                    s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
+                }
+                maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+            }
+        }
+        maximum = fmha_group_max(maximum);
+        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
+        const float reference = masked && maximum == -fmha_infinity() ? 0.0f : maximum;
+        const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
+        rows.m[r] = maximum;
+
+        /* P = 2^(S - m'), l = alpha l + rowsum P */
+        float sum = 0.0f;
+#pragma unroll
+        for (int j = 0; j < 1; ++j) {
+            u32 own[4];
+#pragma unroll
+            for (int i = 0; i < 8; i += 2) {
+                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
+                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
+                sum += low;
+                sum += high;
+                own[i / 2] = fmha_pack(low, high);
+            }
+            p[r][j] = fmha_gather_operand(own, rows.group);
+        }
+        rows.l[r] = rows.l[r] * alpha + sum;
+#pragma unroll
+        for (int t = 0; t < 16; ++t)
+            rows.o[r][t] *= alpha;
+    }
+
+
+    /* O^T = alpha O^T + V^T P^T */
+#pragma unroll
+    for (int t = 0; t < 16; ++t) {
+#pragma unroll
+        for (int j = 0; j < 1; ++j) {
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+#pragma unroll
+            for (int r = 0; r < 1; ++r)
+                rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
+        }
+        if (masked)
+            FMHA_SCHEDULE_FENCE();
+    }
+}
+
+/* Stores the lane's part of a row of O: o / l. */
+FMHA_INLINE void fmha_store_row(element *to, const accumulator o[16], float inverse, u32 group)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int t = 0; t < 16; ++t) {
+        const u32 dimension = (u32)t * 16 + group * 8;
+        u32 packed[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+            packed[i] = fmha_pack(o[t][2 * i] * inverse, o[t][2 * i + 1] * inverse);
+        if (dimension < 256)
+            fmha_store_packed(to + dimension, packed);
+        FMHA_SCHEDULE_FENCE();
+    }
+}
+
+/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
+ * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
+FMHA_INLINE void fmha_repair_row(accumulator o[16], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, int r)
+{
+#pragma clang fp contract(off)
+    const int visible = fmha_visible(rows, keys, r);
+#pragma unroll
+    for (int t = 0; t < 16; ++t)
+        o[t] = (accumulator)(0.0f);
+#pragma nounroll
+    for (int key = 0; key < visible; ++key) {
+        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, rows.m[r]);
+#pragma unroll
+        for (int t = 0; t < 16; ++t) {
+#pragma unroll
+            for (int i = 0; i < 8; ++i) {
+                const u32 dimension = (u32)t * 16 + rows.group * 8 + (u32)i;
+                if (dimension < 256)
+                    o[t][i] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
+            }
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+/* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        const int query = rows.query[r] + (int)(rows.lane % 16);
+        const float l = fmha_group_sum(rows.l[r]);
+        const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
+        float rest = 0.0f; /* NaN if something is not finite */
+#pragma unroll
+        for (int t = 0; t < 16; ++t) {
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                rest = __builtin_fmaf(rows.o[r][t][i], 0.0f, rest);
+        }
+        if (query >= arguments.seqlen_q)
+            continue;
+        if (arguments.lse && rows.group == 0)
+            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
+        element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
+        if (rest == 0.0f || l != l) {
+            fmha_store_row(o, rows.o[r], inverse, rows.group);
+        } else {
+            accumulator repaired[16];
+            fmha_repair_row(repaired, rows, keys, arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row, r);
+            fmha_store_row(o, repaired, inverse, rows.group);
+        }
+    }
+}
+
+/* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
+ * them have all their keys. masked: not every row of the workgroup sees every key of the tile. */
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
+{
+    fmha_barrier(); /* every wave is done with the tile before */
+    fmha_store_tile(keys);
+    fmha_barrier();
+    if (!masked)
+        fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
+    else if (tile + 1 < tiles)
+        fmha_prefetch(keys, tile + 1, true);
+    FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
+    fmha_attend(rows, keys, tile, tiles, masked);
+}
+
+FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds(const struct fmha_forward_arguments arguments)
+{
+#pragma clang fp contract(off)
+    FMHA_LDS(lds, 54528);
+    const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % 32;
+    const int wave = (int)__builtin_amdgcn_readfirstlane(thread / 32);
+    const int seqlen_k = arguments.seqlen_k;
+    const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * 64;
+    const int head = (int)__builtin_amdgcn_workgroup_id_y() * 1;
+    const i64 batch = (int)__builtin_amdgcn_workgroup_id_z();
+    const i64 key_head = head / (arguments.heads_q / arguments.heads_k);
+
+    struct fmha_keys keys;
+    keys.k = arguments.k + batch * arguments.stride_k_batch + key_head * arguments.stride_k_head;
+    keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
+    keys.k_stride = arguments.stride_k_row;
+    keys.v_stride = arguments.stride_v_row;
+    keys.thread = thread;
+    keys.lane = lane;
+    keys.seqlen_k = seqlen_k;
+    keys.k_lds = (element *)lds;
+    keys.v_lds = (element *)lds + 4224;
+    fmha_keys_begin(keys);
+
+    struct fmha_rows rows;
+    rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+    rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
+    rows.lane = lane;
+    rows.group = lane / 16;
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        const int row_tile = wave * 1 + r;
+        rows.query[r] = first_query + row_tile / 1 * 16;
+        rows.head[r] = head + row_tile % 1;
+        rows.q_lds[r] = (element *)lds + 10368 + row_tile * 4224;
+    }
+    fmha_begin(rows, arguments, batch);
+
+    /* The last key that any row sees bounds the loop; up to the last key that the first row sees nothing is masked. */
+    const int last_query = fmha_min(first_query + 64, arguments.seqlen_q) - 1;
+    const int seen = fmha_max(fmha_min(seqlen_k, last_query + 1 + rows.diagonal), 0);
+    const int seen_by_all = fmha_max(fmha_min(seqlen_k, first_query + 1 + rows.diagonal), 0);
+    const int tiles = (seen + 15) / 16, full = seqlen_k / 16, unmasked = seen_by_all / 16;
+
+    if (tiles > 0) {
+        fmha_prefetch(keys, 0, true);
+        int tile = 0;
+        for (; tile < unmasked; ++tile)
+            fmha_step(rows, keys, tile, tiles, full, false);
+        if (tile > 0 && tile >= full && tile < tiles)
+            fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
+        for (; tile < tiles; ++tile)
+            fmha_step(rows, keys, tile, tiles, full, true);
+    }
+    fmha_end(rows, keys, FMHA_ARGUMENTS_AGAIN(arguments), batch);
+}
