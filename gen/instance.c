@@ -13,6 +13,7 @@
 
 #define NAME_MAX_BYTES 32 /* of arguments and --set options, with the NUL */
 #define ASKED_MAX      32
+#define EXACT_MAX      (INT64_C(1) << 53) /* whole numbers up to here are exact as double */
 
 /* What one run of a template collects. */
 struct emission {
@@ -74,11 +75,14 @@ static void get_string(lua_State *L, const char *function, const char *key, cons
     lua_pop(L, 1);
 }
 
-static double get_number(lua_State *L, const char *function, const char *key, double minimum, double maximum) {
+static double get_number(lua_State *L, const char *function, const char *key, lua_Integer minimum,
+                         lua_Integer maximum) {
     lua_getfield(L, 1, key);
     double number = lua_tonumber(L, -1);
-    if (lua_type(L, -1) != LUA_TNUMBER || !(number >= minimum && number <= maximum) || number != floor(number))
-        luaL_error(L, "%s: expected a whole number from %f to %f as '%s', got %s", function, minimum, maximum, key,
+    if (lua_type(L, -1) != LUA_TNUMBER || !(number >= (double)minimum && number <= (double)maximum) ||
+        number != floor(number))
+        luaL_error(L, "%s: expected a whole number from %I to %I as '%s', got %s", function, (LUAI_UACINT)minimum,
+                   (LUAI_UACINT)maximum, key,
                    lua_type(L, -1) == LUA_TNUMBER ? lua_tostring(L, -1) : luaL_typename(L, -1));
     lua_pop(L, 1);
     return number;
@@ -175,8 +179,8 @@ static int lua_kernel(lua_State *L) {
         return luaL_error(L, "kernel: expected a multiple of the wave (%d) as 'workgroup', got %d", (int)wave,
                           (int)instance->workgroup);
     instance->lds_bytes = (uint32_t)get_number(L, "kernel", "lds_bytes", 0, UINT32_MAX);
-    instance->flop_per_tile = get_number(L, "kernel", "flop_per_tile", 0, 9007199254740992.0);
-    instance->bytes_per_tile = get_number(L, "kernel", "bytes_per_tile", 0, 9007199254740992.0);
+    instance->flop_per_tile = get_number(L, "kernel", "flop_per_tile", 0, EXACT_MAX);
+    instance->bytes_per_tile = get_number(L, "kernel", "bytes_per_tile", 0, EXACT_MAX);
     if (lua_getfield(L, 1, "grid") != LUA_TTABLE || luaL_len(L, -1) != 3)
         return luaL_error(L, "kernel: expected a list of three expressions as 'grid', got %s", luaL_typename(L, -1));
     for (int i = 0; i < 3; i++) {
