@@ -1,7 +1,4 @@
-//% -- v_wmma_f32_16x16x16_{f16,bf16} of RDNA3 and RDNA3.5.
-//% --   A: lane mod 16 is the row, element i the column;  B: lane mod 16 is the column, element i the row. All 16 elements stand
-//% --   in every lane: each group of 16 lanes holds a copy.
-//% --   C, D: lane mod 16 is the column; element i of lane group g is row i * groups + g.
+//% -- v_wmma_f32_16x16x16_{f16,bf16} of RDNA3 and RDNA3.5. Each group of 16 lanes holds a copy of A and of B.
 //% -- Source: AMD matrix instruction calculator, RDNA3; "RDNA3 Instruction Set Architecture", section 7.9.
 //%
 //% atom = {
@@ -9,6 +6,10 @@
 //%     groups = spec.wave // 16,              -- lane groups
 //%     acc_length = 256 // spec.wave,         -- elements of C and D per lane
 //%     operand_length = 16,                   -- elements of A and B per lane
+//%     -- Row and column of a lane's element i.
+//%     a = function(lane, i) return lane % 16, i end,
+//%     b = function(lane, i) return i, lane % 16 end,
+//%     d = function(lane, i) return i * (spec.wave // 16) + lane // 16, lane % 16 end, -- C too
 //% }
 //% local suffix = "w" .. spec.wave
 //% local builtin = "__builtin_amdgcn_wmma_f32_16x16x16_" .. spec.dtype .. "_" .. suffix
