@@ -587,6 +587,34 @@ Test(template, endless_loops_end) {
     template_engine_free(engine);
 }
 
+/* Every allocation of Lua is refused once in some round: each round gives the text or an error, and leaks nothing. */
+Test(template, memory_may_end_anywhere) {
+    int rendered = 0, refused = 0;
+    for (size_t limit = 0; limit < 120000; limit += 211) {
+        WITH(engine,
+             {"a.hip", "//% local t = load(\"t.lua\")\n//% include(\"b.hip\")\n"
+                       "//% for k, v in pairs(t) do\n$(k) $(v.x)\n//% end\n$(nothing)\n"},
+             {"b.hip", "//% local function f(x)\n$(x)\n//% end\n//% f(1) f((\"long\"):rep(100))\n"},
+             {"t.lua", "return { a = { x = 1 }, b = { x = string.format('%d', 2) } }\n"});
+        struct text out = {0};
+        struct error error = {0};
+        template_engine_limit(engine, 100000, limit);
+        cr_assert_not(template_render(engine, "a.hip", NULL, NULL, &out, &error));
+        if (strstr(error.text, "undefined name 'nothing'"))
+            rendered++;
+        else {
+            refused++;
+            cr_assert(strstr(error.text, "of memory"), "%s", error.text);
+        }
+        template_engine_limit(engine, 100000, (size_t)16 << 20);
+        cr_assert_not(template_render(engine, "a.hip", NULL, NULL, &out, &error));
+        cr_assert(strstr(error.text, "undefined name 'nothing'"), "%s", error.text);
+        text_free(&out);
+        template_engine_free(engine);
+    }
+    cr_assert(rendered > 10 && refused > 10, "%d rendered, %d refused", rendered, refused);
+}
+
 Test(template, steps_are_counted_anew_for_each_run) {
     WITH(engine, {"a.hip", "//% for i = 1, 100000 do end\n"});
     template_engine_limit(engine, 150000, (size_t)16 << 20);
