@@ -262,7 +262,7 @@ void layout_svg(const struct layout *layout, struct text *out) {
     int width = right + d->columns * CELL_WIDTH + MARGIN, height = middle + d->rows * CELL_HEIGHT + 20;
     text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n",
                 width, height, width, height);
-    text_printf(out, "<!-- Made by fmhagen report --layout --arch %s --dtype %s --wave %d -->\n", layout->arch,
+    text_printf(out, "<desc>Made by fmhagen report --layout --arch %s --dtype %s --wave %d</desc>\n", layout->arch,
                 layout->dtype, layout->wave);
     text_puts(out, "<style>\n"
                    "text { font: 11px sans-serif; fill: #222 }\n"
@@ -276,8 +276,10 @@ void layout_svg(const struct layout *layout, struct text *out) {
                 layout->atom, layout->dtype, layout->wave, layout->arch);
     text_printf(out,
                 "<text x=\"%d\" y=\"50\">A cell shows lane:element. Colours tell the groups of %d lanes; what lane %d "
-                "holds is red.</text>\n",
-                left, d->columns, SHOWN_LANE);
+                "holds is red.</text>\n"
+                "<text x=\"%d\" y=\"66\">natural: the number that a row has when a lane's elements of D are to be "
+                "neighbours.</text>\n",
+                left, d->columns, SHOWN_LANE, left);
     add_title(b, "B", right, top - 22, out);
     add_column_numbers(b, right, top, out);
     add_row_numbers(b, right, top, out);

@@ -1,15 +1,17 @@
 /* `fmhagen report`: what compiled kernels cost, ours or those in files. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "kernels.h"
+#include "layout.h"
 #include "report.h"
 
 struct report_arguments {
     const char *symbol;
     double clock_ghz;
     int64_t compute_units;
-    bool json;
+    bool json, layout;
 };
 
 static bool report_one(const struct report_request *request, bool json, bool more, struct error *error) {
@@ -78,6 +80,54 @@ static bool report_kernels(const struct arguments *arguments, struct report_requ
     return done;
 }
 
+/* --layout draws an atom, which only the target, the type and the wave choose. */
+static bool check_layout_options(const struct arguments *arguments, const struct report_request *request,
+                                 struct error *error) {
+    const struct report_arguments *own = arguments->own;
+    const struct kernel_options *kernel = &arguments->kernel;
+    const char *extra = own->json                ? "json"
+                        : own->symbol            ? "symbol"
+                        : request->clock_ghz > 0 ? "clock"
+                        : kernel->set.count      ? "set"
+                                                 : NULL;
+    for (int i = 0; i < SPEC_FIELD_COUNT; i++)
+        if (kernel->field[i] && i != SPEC_DTYPE && i != SPEC_WAVE)
+            extra = spec_fields[i].option;
+    if (extra)
+        return error_set(error, ERROR_USAGE,
+                         "--%s: expected only --arch, --dtype, --wave and --template-dir beside --layout, got --%s as "
+                         "well; leave it out",
+                         extra, extra);
+    if (arguments->operand_count)
+        return error_set(error, ERROR_USAGE, "--layout: expected no file beside it, got '%s'; leave out one of them",
+                         arguments->operands[0]);
+    return true;
+}
+
+static bool report_layout(const struct arguments *arguments, const struct report_request *request,
+                          struct error *error) {
+    struct kernel_options any = arguments->kernel;
+    struct kernels kernels;
+    if (!check_layout_options(arguments, request, error))
+        return false;
+    any.field[SPEC_HEAD_DIM] = "128"; /* a kernel needs one; the atom does not depend on it */
+    bool done = kernels_open(&any, &kernels, error);
+    if (done && kernels.count != 1)
+        done = error_set(error, ERROR_USAGE, "--layout: expected one --arch, --dtype and --wave, got %zu combinations",
+                         kernels.count);
+    struct layout *layout = NULL;
+    struct text text = {0};
+    if (done && layout_read(kernels.engine, &kernels.specs[0], &layout, error)) {
+        layout_svg(layout, &text);
+        done = cli_print(&text, error);
+    } else
+        done = false;
+    text_free(&text);
+    free(layout);
+    kernels_free(&kernels);
+    return done;
+}
+
 static int run(const struct arguments *arguments) {
     const struct report_arguments *own = arguments->own;
     struct error error;
@@ -89,7 +139,9 @@ static int run(const struct arguments *arguments) {
     else if (own->compute_units && !clock)
         done = error_set(&error, ERROR_USAGE, "--compute-units: expected a clock beside it, got none; add --clock GHZ");
     request.clock_ghz = clock ? own->clock_ghz : 0;
-    if (done && arguments->operand_count)
+    if (done && own->layout)
+        done = report_layout(arguments, &request, &error);
+    else if (done && arguments->operand_count)
         done = report_files(arguments, &request, own->json, &error);
     else if (done)
         done = report_kernels(arguments, &request, own->json, &error);
@@ -118,6 +170,10 @@ static const struct option_row options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct report_arguments, json),
      .help = "print one JSON object for each kernel instead of tables"},
+    {.name = "layout",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct report_arguments, layout),
+     .help = "draw (SVG) which lane holds which matrix element instead; --arch, --dtype and --wave choose"},
     {0},
 };
 

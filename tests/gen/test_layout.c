@@ -1,0 +1,139 @@
+/* The fragments of the gfx11 atom against AMD's matrix instruction calculator, element by element; what the drawing
+ * shows; atoms whose table is wrong. Error texts are compared whole. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "embed.h"
+#include "layout.h"
+#include "template.h"
+
+static void resolve(struct template_engine *engine, const char *dtype, const char *wave, struct spec *spec) {
+    struct error error;
+    spec_init(spec);
+    cr_assert(spec_set_arch(spec, engine, "gfx1151", &error) && spec_set(spec, SPEC_HEAD_DIM, "128", &error) &&
+                  spec_set(spec, SPEC_DTYPE, dtype, &error) && spec_set(spec, SPEC_WAVE, wave, &error) &&
+                  spec_resolve(spec, engine, &error),
+              "%s", error.text);
+}
+
+static struct layout *read_layout(const char *dtype, const char *wave) {
+    struct error error;
+    struct spec spec;
+    struct layout *layout = NULL;
+    struct template_engine *engine = template_engine_new(NULL, &error);
+    cr_assert_not_null(engine, "%s", error.text);
+    resolve(engine, dtype, wave, &spec);
+    cr_assert(layout_read(engine, &spec, &layout, &error), "%s", error.text);
+    template_engine_free(engine);
+    return layout;
+}
+
+/* Each line of the table names one lane of one element: as many lines as the atom has lanes for elements, all alike. */
+static void compare_with_calculator(const char *dtype, const char *wave) {
+    struct layout *layout = read_layout(dtype, wave);
+    struct error error;
+    char *bytes, instruction[64], wanted[64], matrix[2];
+    size_t length;
+    cr_assert(file_read(LAYOUT_TABLE, &bytes, &length, &error), "%s", error.text);
+    snprintf(wanted, sizeof wanted, "v_wmma_f32_16x16x16_%s", dtype);
+    int told = 0, counted = 0, lanes, row, column, lane, reg, low;
+    for (char *rest = bytes, *line; (line = strsep(&rest, "\n"));) {
+        if (sscanf(line, "rdna3 %63s %d %1s %d %d %d %d %d", instruction, &lanes, matrix, &row, &column, &lane, &reg,
+                   &low) != 8 ||
+            strcmp(instruction, wanted) != 0 || lanes != atoi(wave))
+            continue;
+        const struct layout_matrix *m = *matrix == 'A' ? &layout->a : *matrix == 'B' ? &layout->b : &layout->d;
+        const struct layout_cell *cell = &m->cell[row * m->columns + column];
+        int element = *matrix == 'D' ? reg : reg * 2 + low / 16; /* D holds 32 bits an element, A and B 16 */
+        cr_assert(cell->lanes >> lane & 1, "%s: %s[%d][%d] is not in lane %d", wanted, matrix, row, column, lane);
+        cr_assert_eq(cell->element, element, "%s: %s[%d][%d] in lane %d: %d, expected %d", wanted, matrix, row, column,
+                     lane, cell->element, element);
+        told++;
+    }
+    const struct layout_matrix *all[] = {&layout->a, &layout->b, &layout->d};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < all[i]->rows * all[i]->columns; j++)
+            counted += __builtin_popcountll(all[i]->cell[j].lanes);
+    cr_assert_gt(told, 0);
+    cr_assert_eq(told, counted, "the table has %d lanes for elements, the atom %d", told, counted);
+    free(bytes);
+    free(layout);
+}
+
+Test(layout, agrees_with_the_calculator) {
+    compare_with_calculator("f16", "32");
+    compare_with_calculator("f16", "64");
+    compare_with_calculator("bf16", "32");
+    compare_with_calculator("bf16", "64");
+}
+
+static void expect_text(const struct text *svg, const char *part) {
+    cr_assert_not_null(strstr(svg->bytes, part), "expected in the drawing: %s", part);
+}
+
+Test(layout, drawing_shows_lanes_elements_and_copies) {
+    struct layout *layout = read_layout("bf16", "64");
+    struct text svg = {0};
+    layout_svg(layout, &svg);
+    cr_assert(!svg.failed);
+    expect_text(&svg, "<desc>Made by fmhagen report --layout --arch gfx1151 --dtype bf16 --wave 64</desc>");
+    expect_text(&svg, ">wmma_gfx11, bf16, wave64 on gfx1151: D = A B + C</text>");
+    expect_text(&svg, "16 x 16, 16 elements a lane; the same stands in lane + 16, + 32, + 48<");
+    expect_text(&svg, "16 x 16, 4 elements a lane<");
+    expect_text(&svg, ">63:3</tspan></text>");
+    text_free(&svg);
+    free(layout);
+}
+
+/* Reads an atom of one line that begins with a correct 16 x 16 table. */
+static void expect_error(const char *lua, const char *expected) {
+    static const char chip[] =
+        "return { name = 'gfx1151', atoms = { f16 = 'tiny' }, waves = { 32 }, lds_bytes = 1024, features = {},\n"
+        "         defaults = { forward = { orientation = 'kq', kq = { wave32 = { [256] = { block_m = 16, block_k = "
+        "16,\n"
+        "         waves = 1 } } } } } }\n";
+    char atom[1024];
+    snprintf(atom, sizeof atom,
+             "//%% atom = { m = 16, n = 16, k = 16, operand_length = 16, acc_length = 8,\n"
+             "//%%     a = function(l, i) return l %% 16, i end, b = function(l, i) return i, l %% 16 end,\n"
+             "//%%     d = function(l, i) return 2 * i + l // 16, l %% 16 end }\n"
+             "//%% %s\n",
+             lua);
+    const struct template_file files[] = {{"arch/gfx1151.lua", chip, sizeof chip - 1},
+                                          {"atoms/tiny.hip", atom, strlen(atom)},
+                                          {"ops/forward.hip", "x\n", 2}};
+    struct error error;
+    struct spec spec;
+    struct layout *layout;
+    struct template_engine *engine = template_engine_new_from(files, 3, NULL, &error);
+    cr_assert_not_null(engine, "%s", error.text);
+    resolve(engine, "f16", "32", &spec);
+    bool done = layout_read(engine, &spec, &layout, &error);
+    cr_assert_eq(done, *expected == '\0', "%s: %s", lua, done ? "no error" : error.text);
+    if (!done) {
+        cr_assert_eq(error.kind, ERROR_RUN);
+        cr_assert_str_eq(error.text, expected);
+        cr_assert_null(layout);
+    }
+    free(layout);
+    template_engine_free(engine);
+}
+
+Test(layout, wrong_atoms_are_refused) {
+    expect_error("", "");
+    expect_error("atom = nil", "templates/atoms/tiny.hip: expected a table 'atom', got nil");
+    expect_error("atom.k = '16'", "templates/atoms/tiny.hip: expected a number from 1 to 128 as atom.k, got string");
+    expect_error("atom.m = 129", "templates/atoms/tiny.hip: expected a number from 1 to 128 as atom.m, got 129");
+    expect_error("atom.d = nil", "templates/atoms/tiny.hip: expected a function as atom.d, got nil");
+    expect_error("atom.b = function(l, i) return l, i end",
+                 "templates/atoms/tiny.hip: expected a row below 16 and a column below 16 from atom.b(16, 0), got "
+                 "others");
+    expect_error("atom.a = function(l, i) return l % 16, (i + l // 16) % 16 end",
+                 "templates/atoms/tiny.hip: expected one element number for row 0, column 1 of atom.a, got 1 and 0");
+    expect_error("atom.d = function(l, i) return i, l % 16 end",
+                 "templates/atoms/tiny.hip: expected a lane for row 8, column 0 of atom.d, got none");
+    expect_error("atom.a = function() error('no idea', 0) end", "templates/atoms/tiny.hip: no idea");
+    expect_error("error('not today')", "templates/atoms/tiny.hip:4: not today\n//% error('not today')");
+}
