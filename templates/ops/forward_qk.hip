@@ -252,7 +252,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &
                 sum = n == i ? l[n] : sum;
             }
             fmha_repair_row(o, rows, keys, q_head + query * arguments.stride_q_row, m, fmha_visible(rows, keys, r, i));
-            fmha_store_row(o_head + query * arguments.stride_o_row, o, 1.0f / sum, rows.lane);
+            fmha_store_row(o_head + query * arguments.stride_o_row, o, sum == 0.0f ? 0.0f : 1.0f / sum, rows.lane);
         }
     }
 }

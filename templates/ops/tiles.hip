@@ -446,11 +446,13 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
     typedef element element16 __attribute__((ext_vector_type(16)));
     element16 all;
     u32 offset = column * 2;
+    i64 stride = keys.v_stride;
     FMHA_OPAQUE(offset);
+    FMHA_OPAQUE_UNIFORM(stride); /* the rows' addresses are worked out here, not kept in scalar registers through the loop */
 #pragma unroll
     for (u32 i = 0; i < 16; ++i) {
         const u32 key = j * 16 + i, present = part && key >= rows ? rows - 1 : key;
-        all[i] = fmha_at(v_tile + (i64)present * keys.v_stride, offset)[t * 16];
+        all[i] = fmha_at(v_tile + (i64)present * stride, offset)[t * 16];
     }
     return __builtin_bit_cast(u32x8, all);
 //%     end
