@@ -29,6 +29,7 @@
 #define FMHA_F32_TO_F16(x) fmha_emu_f32_to_f16(x)
 #define FMHA_F16_TO_F32(x) fmha_emu_f16_to_f32(x)
 #define FMHA_OPAQUE(x) ((void)0)
+#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
 #define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
 #define FMHA_SCHEDULE_FENCE() ((void)0)
 #else
@@ -36,9 +37,11 @@
 #define FMHA_LDS(name, bytes) __shared__ __attribute__((aligned(16))) unsigned char name[bytes]
 #define FMHA_F32_TO_F16(x) ((_Float16)(x))
 #define FMHA_F16_TO_F32(x) ((float)(x))
-/* Hides where a 32-bit offset comes from, so that it is added by the load itself (scalar base + 32-bit vector offset)
- * instead of being widened outside the loop and added with two instructions to every address. Emits nothing. */
+/* Hides where a value comes from, and emits nothing. A 32-bit offset so treated is added by the load itself (scalar base + 32-bit vector
+ * offset) instead of being widened outside the loop and added with two instructions to every address; and what follows from
+ * a value so treated is not worked out ahead of the loop, to be kept in registers. */
 #define FMHA_OPAQUE(x) __asm__ volatile("" : "+v"(x))
+#define FMHA_OPAQUE_UNIFORM(x) __asm__ volatile("" : "+s"(x))
 /* The kernel's arguments read once more, so that those needed at the end do not hold scalar registers through the loop. */
 #define FMHA_ARGUMENTS_AGAIN(arguments) (*fmha_again(&(arguments)))
 /* The scheduler moves nothing across. */
@@ -565,7 +568,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int r = 0; r < 1; ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
         }
-        if (masked)
+        if (masked || t % 4 == 3)
             FMHA_SCHEDULE_FENCE();
     }
 }

@@ -6,8 +6,8 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
 //% local L = atom.acc_length
-//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers: where operands come straight from global
-//% -- memory, and in masked tiles, which are rare. `fence`: steps of K between two, when K comes from global memory.
+//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers, most of all in masked tiles, which are
+//% -- rare. `fence`: steps of K between two, when K comes from global memory.
 //% local fence = spec.k_path == "direct" and ((D > 128 or spec.align ~= 16) and 1 or 4) or 0
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
@@ -142,7 +142,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
         }
 //% if spec.v_path == "lds" then
-        if (masked)
+        if (masked || t % 4 == 3)
             FMHA_SCHEDULE_FENCE();
 //% else
         FMHA_SCHEDULE_FENCE();
