@@ -118,7 +118,8 @@ int main(int argc, char **argv) {
     if (!done)
         error_set(&error, ERROR_RUN, "%s: expected a readable folder, got: %s", argv[1], strerror(errno));
     if (done) {
-        qsort(files.items, files.count, sizeof *files.items, compare_names);
+        if (files.count)
+            qsort(files.items, files.count, sizeof *files.items, compare_names);
         done = add_table(&table, argv[1], &files, &error);
     }
     if (done) {

@@ -56,7 +56,7 @@ static bool parse_sum(struct parser *parser, int depth, int64_t *result);
 
 /* ceil_div(a, b), max(a, b), min(a, b); the name is already taken. */
 static bool parse_call(struct parser *parser, const char *name, size_t length, int depth, int64_t *result) {
-    int64_t a, b;
+    int64_t a = 0, b = 0;
     if (!parse_sum(parser, depth, &a))
         return false;
     if (!take(parser, ','))
@@ -70,7 +70,7 @@ static bool parse_call(struct parser *parser, const char *name, size_t length, i
     else if (length == 3 && !memcmp(name, "min", 3))
         *result = a < b ? a : b;
     else if (length == 8 && !memcmp(name, "ceil_div", 8)) {
-        int64_t rest;
+        int64_t rest = 0;
         if (!apply(parser, '/', a, b, result) || !apply(parser, '%', a, b, &rest))
             return false;
         *result += rest != 0 && (rest < 0) == (b < 0);
@@ -97,7 +97,7 @@ static bool parse_operand(struct parser *parser, int depth, int64_t *result) {
     if (depth > NESTING_MAX)
         return refuse(parser, "fewer parentheses", "too many inside one another");
     if (take(parser, '-')) {
-        int64_t positive;
+        int64_t positive = 0;
         return parse_operand(parser, depth + 1, &positive) && apply(parser, '-', 0, positive, result);
     }
     if (take(parser, '(')) {
@@ -130,7 +130,7 @@ static bool parse_product(struct parser *parser, int depth, int64_t *result) {
         return false;
     for (;;) {
         char sign = take(parser, '*') ? '*' : take(parser, '/') ? '/' : take(parser, '%') ? '%' : '\0';
-        int64_t right;
+        int64_t right = 0;
         if (!sign)
             return true;
         if (!parse_operand(parser, depth, &right) || !apply(parser, sign, *result, right, result))
@@ -143,7 +143,7 @@ static bool parse_sum(struct parser *parser, int depth, int64_t *result) {
         return false;
     for (;;) {
         char sign = take(parser, '+') ? '+' : take(parser, '-') ? '-' : '\0';
-        int64_t right;
+        int64_t right = 0;
         if (!sign)
             return true;
         if (!parse_product(parser, depth, &right) || !apply(parser, sign, *result, right, result))
@@ -161,7 +161,7 @@ static bool parse(struct parser *parser, int64_t *result) {
 bool evaluate(const char *expression, const struct problem_value *values, int value_count, int64_t *result,
               struct error *error) {
     struct parser parser = {.expression = expression, .values = values, .value_count = value_count, .error = error};
-    int64_t value;
+    int64_t value = 0;
     if (!parse(&parser, &value))
         return false;
     *result = value;
@@ -170,6 +170,6 @@ bool evaluate(const char *expression, const struct problem_value *values, int va
 
 bool evaluate_check(const char *expression, struct error *error) {
     struct parser parser = {.expression = expression, .check = true, .error = error};
-    int64_t value;
+    int64_t value = 0;
     return parse(&parser, &value);
 }

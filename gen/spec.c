@@ -17,27 +17,27 @@ enum { FACT = 0, KNOB = 1, FIRST = 0 };
 
 const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
 #define WORD(identifier, name_, option_, bare_, role, neutral_, help_, words_, shorts_, typed_)                        \
-    {.name = name_,                                                                                                    \
-     .option = option_,                                                                                                \
-     .bare = bare_,                                                                                                    \
-     .words = words_,                                                                                                  \
-     .shorts = shorts_,                                                                                                \
-     .typed = typed_,                                                                                                  \
-     .neutral = neutral_,                                                                                              \
-     .knob = role,                                                                                                     \
+    {.name = (name_),                                                                                                  \
+     .option = (option_),                                                                                              \
+     .bare = (bare_),                                                                                                  \
+     .words = (words_),                                                                                                \
+     .shorts = (shorts_),                                                                                              \
+     .typed = (typed_),                                                                                                \
+     .neutral = (neutral_),                                                                                            \
+     .knob = (role),                                                                                                   \
      .always = (neutral_) == ALWAYS,                                                                                   \
-     .help = help_},
+     .help = (help_)},
 #define NUMBER(identifier, name_, option_, role, neutral_, minimum_, maximum_, multiple_of_, symbol_, help_)           \
-    {.name = name_,                                                                                                    \
-     .option = option_,                                                                                                \
-     .minimum = minimum_,                                                                                              \
-     .maximum = maximum_,                                                                                              \
-     .multiple_of = multiple_of_,                                                                                      \
-     .neutral = neutral_,                                                                                              \
-     .knob = role,                                                                                                     \
+    {.name = (name_),                                                                                                  \
+     .option = (option_),                                                                                              \
+     .minimum = (minimum_),                                                                                            \
+     .maximum = (maximum_),                                                                                            \
+     .multiple_of = (multiple_of_),                                                                                    \
+     .neutral = (neutral_),                                                                                            \
+     .knob = (role),                                                                                                   \
      .always = (neutral_) == ALWAYS,                                                                                   \
-     .symbol = symbol_,                                                                                                \
-     .help = help_},
+     .symbol = (symbol_),                                                                                              \
+     .help = (help_)},
 #include "spec_fields.h"
 #undef WORD
 #undef NUMBER

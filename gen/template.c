@@ -54,9 +54,7 @@ struct template_engine {
 };
 
 static struct template_engine *engine_of(lua_State *L) {
-    struct template_engine *engine;
-    memcpy(&engine, lua_getextraspace(L), sizeof engine);
-    return engine;
+    return *(struct template_engine **)lua_getextraspace(L);
 }
 
 static void *allocate(void *context, void *pointer, size_t old_bytes, size_t new_bytes) {
@@ -113,8 +111,13 @@ static int compare_files(const void *a, const void *b) {
     return strcmp(((const struct engine_file *)a)->path, ((const struct engine_file *)b)->path);
 }
 
+/* Among the first `count` files, which are in order. */
+static struct engine_file *find_among(struct template_engine *engine, size_t count, const char *path) {
+    return engine->files ? bsearch(path, engine->files, count, sizeof *engine->files, compare_path) : NULL;
+}
+
 static struct engine_file *find_file(struct template_engine *engine, const char *path) {
-    return bsearch(path, engine->files, engine->file_count, sizeof *engine->files, compare_path);
+    return find_among(engine, engine->file_count, path);
 }
 
 static struct engine_file *add_file(struct template_engine *engine, const char *path, struct error *error) {
@@ -152,7 +155,7 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
         if (S_ISDIR(status.st_mode))
             done = add_folder(engine, inside, sorted, depth + 1, error);
         else if (!strcmp(extension(inside), ".hip") || !strcmp(extension(inside), ".lua")) {
-            struct engine_file *file = bsearch(inside, engine->files, sorted, sizeof *file, compare_path);
+            struct engine_file *file = find_among(engine, sorted, inside);
             file = file ? file : add_file(engine, inside, error);
             done = file != NULL;
             if (done) {
@@ -228,7 +231,7 @@ static void raised_add(struct template_engine *engine, const char *format, ...) 
 static struct engine_file *file_of_source(struct template_engine *engine, const char *source) {
     static const char prefix[] = "=templates/";
     size_t length = sizeof prefix - 1;
-    return strncmp(source, prefix, length) ? NULL : find_file(engine, source + length);
+    return strncmp(source, prefix, length) != 0 ? NULL : find_file(engine, source + length);
 }
 
 static void raised_add_line(struct template_engine *engine, const struct engine_file *file, int number) {
@@ -243,10 +246,10 @@ static void raised_add_line(struct template_engine *engine, const struct engine_
 static int strip_position(const char **message, const char *short_source) {
     size_t length = strlen(short_source);
     char *end;
-    if (strncmp(*message, short_source, length) || (*message)[length] != ':')
+    if (strncmp(*message, short_source, length) != 0 || (*message)[length] != ':')
         return 0;
     long line = strtol(*message + length + 1, &end, 10);
-    if (line <= 0 || line > INT32_MAX || strncmp(end, ": ", 2))
+    if (line <= 0 || line > INT32_MAX || strncmp(end, ": ", 2) != 0)
         return 0;
     *message = end + 2;
     return (int)line;
@@ -401,14 +404,21 @@ static void push_chunk(lua_State *L, struct engine_file *file) {
     file->function_ref = luaL_ref(L, LUA_REGISTRYINDEX);
 }
 
+/* Raises the message on top of the stack. */
+static _Noreturn void raise_message(lua_State *L) {
+    lua_error(L);
+    __builtin_unreachable();
+}
+
 /* The file that a template names in include() or load(); raises an error if it cannot be. */
 static struct engine_file *check_file(lua_State *L, const char *function, const char *path, const char *suffix) {
     struct template_engine *engine = engine_of(L);
     struct engine_file *file = find_file(engine, path);
     if (!file) {
         const char *nearest = text_nearest(path, engine->paths, engine->file_count);
-        luaL_error(L, "%s: expected the path of a file below templates/, got '%s'%s%s%s", function, path,
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        lua_pushfstring(L, "%s: expected the path of a file below templates/, got '%s'%s%s%s", function, path,
+                        nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+        raise_message(L);
     }
     if (strcmp(extension(path), suffix) != 0)
         luaL_error(L, "%s: expected a %s file, got '%s'; %s", function, suffix, path,
@@ -653,7 +663,7 @@ struct template_engine *template_engine_new_from(const struct template_file *fil
     if (!done)
         error_set(error, ERROR_RUN, "out of memory");
     if (done) {
-        memcpy(lua_getextraspace(engine->L), &engine, sizeof engine);
+        *(struct template_engine **)lua_getextraspace(engine->L) = engine;
         lua_pushcfunction(engine->L, open_state);
         done = protect(engine, 0, 0, error) && list_files(engine, files, file_count, error);
     }

@@ -80,7 +80,8 @@ Test(spec, rows_are_sound) {
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
         for (int other = 0; other < id; other++)
-            cr_assert(strcmp(field->name, spec_fields[other].name) && strcmp(field->option, spec_fields[other].option));
+            cr_assert(strcmp(field->name, spec_fields[other].name) != 0 &&
+                      strcmp(field->option, spec_fields[other].option) != 0);
         cr_assert(field->help && *field->help);
         if (!field->words) {
             cr_assert(field->symbol && strstr(field->symbol, "%d"));

@@ -678,7 +678,7 @@ Test(template, mutations_never_crash) {
     for (int round = 0; round < 1500; round++) {
         char mutated[1024];
         size_t length = strlen(seed_text);
-        memcpy(mutated, seed_text, length);
+        memcpy(mutated, seed_text, length + 1);
         for (unsigned edits = 1 + next_random(&state) % 4; edits; edits--) {
             size_t at = next_random(&state) % length;
             switch (next_random(&state) % 4) {
