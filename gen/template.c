@@ -139,9 +139,10 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
                        struct error *error) {
     struct text folder = {0}, path = {0};
     text_printf(&folder, "%s%s%s", engine->override_dir, *below ? "/" : "", below);
-    DIR *handle = folder.failed ? NULL : opendir(folder.bytes);
+    bool named = folder.bytes && !folder.failed;
+    DIR *handle = named ? opendir(folder.bytes) : NULL;
     bool done = handle || error_set(error, ERROR_USAGE, "--template-dir: expected a folder of templates, got '%s': %s",
-                                    folder.failed ? below : folder.bytes, strerror(errno));
+                                    named ? folder.bytes : below, strerror(errno));
     const struct dirent *entry;
     while (done && depth < 8 && (entry = readdir(handle))) {
         if (entry->d_name[0] == '.')
