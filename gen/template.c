@@ -144,7 +144,7 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
     bool done = handle || error_set(error, ERROR_USAGE, "--template-dir: expected a folder of templates, got '%s': %s",
                                     named ? folder.bytes : below, strerror(errno));
     const struct dirent *entry;
-    while (done && depth < 8 && (entry = readdir(handle))) {
+    while (handle && done && depth < 8 && (entry = readdir(handle))) {
         if (entry->d_name[0] == '.')
             continue;
         path.length = 0;
