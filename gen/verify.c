@@ -402,6 +402,8 @@ static bool run_cases(const struct session *session, struct verify_report *repor
             return false;
         report->case_count++;
         report->passed = report->passed && report->cases[index].finding_count == 0;
+        if (session->options->fail_fast && !report->passed)
+            break;
     }
     double limit;
     bound_bias_result(&random_cases, session->type, &report->mean_error, &limit);
@@ -410,12 +412,27 @@ static bool run_cases(const struct session *session, struct verify_report *repor
     return true;
 }
 
+static bool replace_text(struct instance *instance, const char *path, struct error *error) {
+    char *bytes;
+    size_t length;
+    if (!file_read(path, &bytes, &length, error))
+        return false;
+    text_free(&instance->text);
+    text_add(&instance->text, bytes, length);
+    free(bytes);
+    return !instance->text.failed || error_set(error, ERROR_RUN, "%s: no memory for %zu bytes", path, length);
+}
+
 bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
                 struct verify_report *report, struct error *error) {
     struct instance instance;
     *report = (struct verify_report){.passed = false};
     if (!instance_emit(engine, spec, &instance, error))
         return false;
+    if (options->source_path && !replace_text(&instance, options->source_path, error)) {
+        instance_free(&instance);
+        return false;
+    }
     struct session session = {.options = options, .instance = &instance};
     snprintf(report->instance, sizeof report->instance, "%s", instance.name);
     if (options->device)

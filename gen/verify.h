@@ -38,6 +38,10 @@ struct verify_options {
     /* Called before each case; NULL: never. `index` of `count` cases. */
     void (*progress)(void *context, size_t index, size_t count, const char *what);
     void *progress_context;
+    /* A file whose HIP text is compiled in place of the instance's own: same kernel name, arguments and descriptor.
+     * NULL: none. */
+    const char *source_path;
+    bool fail_fast; /* no case is run after the first that has a finding */
 };
 
 /* The defaults: standing set, seed 1, scale NAN, own inputs and layouts, emulated device. */

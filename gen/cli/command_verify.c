@@ -8,6 +8,8 @@
 #include "verify.h"
 
 struct verify_arguments {
+    const char *source;
+    bool fail_fast;
     struct option_list shapes;
     int64_t seed;
     double scale;
@@ -58,6 +60,15 @@ static bool check_chip(const char *device, const struct spec *spec, struct error
     return error_set(error, ERROR_USAGE,
                      "--device: expected the kernel's chip, emu:%s, got '%s'; --device emu takes each kernel's own",
                      spec->arch, device);
+}
+
+/* One file holds one kernel. */
+static bool check_source(const struct verify_arguments *own, const struct kernels *kernels, struct error *error) {
+    if (!own->source || kernels->count == 1)
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "--source: expected options that describe one kernel, got %zu; give those that made %s",
+                     kernels->count, own->source);
 }
 
 static void show_progress(void *context, size_t index, size_t count, const char *what) {
@@ -113,6 +124,8 @@ static bool make_options(const struct verify_arguments *own, struct verify_shape
         verify_inputs_parse(own->inputs, &options->inputs);
     if (own->layout)
         verify_layout_parse(own->layout, &options->layout);
+    options->source_path = own->source;
+    options->fail_fast = own->fail_fast;
     /* "emu" alone is the emulated device of each instance's own chip, which is what NULL means. */
     if (own->device && strcmp(own->device, "emu") != 0)
         options->device = own->device;
@@ -126,7 +139,8 @@ static int run(const struct arguments *arguments) {
     struct kernels kernels = {0};
     struct error error;
     bool passed = true;
-    bool done = make_options(own, shapes, &options, &error) && kernels_open(&arguments->kernel, &kernels, &error);
+    bool done = make_options(own, shapes, &options, &error) && kernels_open(&arguments->kernel, &kernels, &error) &&
+                check_source(own, &kernels, &error);
     for (size_t i = 0; done && i < kernels.count; i++)
         done = check_chip(options.device, &kernels.specs[i], &error);
     for (size_t i = 0; done && i < kernels.count; i++)
@@ -177,6 +191,15 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, device),
      .value = "NAME",
      .help = "emu (default): the emulated device of the kernel's chip; emu:gfx1151, hip, hip:1"},
+    {.name = "source",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, source),
+     .value = "FILE",
+     .help = "run the kernel in this file, which the same options made, in place of what the templates make now"},
+    {.name = "fail-fast",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct verify_arguments, fail_fast),
+     .help = "stop at the first case that has a finding"},
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct verify_arguments, json),

@@ -13,7 +13,14 @@
 #include "file.h"
 #include "module.h"
 
-enum { LIMIT_SECONDS = 300, PATH_BYTES = 512, OPTION_BYTES = 96 };
+enum {
+    LIMIT_SECONDS = 300,
+    PATH_BYTES = 512,
+    OPTION_BYTES = 96,
+    COMMAND_WORDS = 96,
+    FLAG_WORDS = 16,
+    FLAG_BYTES = 1024
+};
 
 /* The private folder: its path, and room for a file's in it. */
 typedef struct folder {
@@ -95,6 +102,27 @@ static fmha_status write_texts(folder *private_folder) {
     return FMHA_OK;
 }
 
+/* Appends the words of $FMHA_EMU_CXXFLAGS, which `storage` holds from then on. */
+static fmha_status add_flags(const char **command, char storage[FLAG_BYTES]) {
+    const char *flags = getenv("FMHA_EMU_CXXFLAGS");
+    int length = snprintf(storage, FLAG_BYTES, "%s", flags != NULL ? flags : ""), count = 0;
+    char *rest = NULL;
+    while (*command != NULL) {
+        command++;
+    }
+    for (char *word = strtok_r(storage, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+        if (++count <= FLAG_WORDS) {
+            *command++ = word;
+        }
+    }
+    if (length < 0 || length >= FLAG_BYTES || count > FLAG_WORDS) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "FMHA_EMU_CXXFLAGS: expected at most %d words in %d characters, got more: use fewer",
+                        FLAG_WORDS, FLAG_BYTES - 1);
+    }
+    return FMHA_OK;
+}
+
 static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source) {
     fmha_compiler compiler;
     fmha_status status = fmha_compiler_find_host(&compiler);
@@ -110,7 +138,7 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
     snprintf(family_macro, sizeof family_macro, "-D__GFX%u__=1", chip->major);
     snprintf(kernel, sizeof kernel, "%s", in_folder(private_folder, kernel_name));
     snprintf(object, sizeof object, "%s", in_folder(private_folder, object_name));
-    const char *const command[] = {
+    const char *command[COMMAND_WORDS] = {
         compiler.path,
         "-x",
         "c++",
@@ -148,8 +176,12 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
         "-lm",
         NULL
     };
-    char *output = NULL;
+    char *output = NULL, flags[FLAG_BYTES];
     int exit_code = 0;
+    status = add_flags(command, flags);
+    if (status != FMHA_OK) {
+        return status;
+    }
     status = fmha_process_run(command, LIMIT_SECONDS, &output, &exit_code);
     if (status != FMHA_OK) {
         status = emu_fail(status, "%s", fmha_last_error());
