@@ -219,20 +219,17 @@ static bool device_call(fmha_status status, const char *doing, struct error *err
     return error_set(error, ERROR_RUN, "%s: %s", doing, fmha_last_error());
 }
 
-/* An emulated device takes the seed of its wave order from the environment when it is opened. */
-static fmha_status open_seeded(const char *device_name, uint64_t seed, fmha_device **device) {
-    const char *variable = "FMHA_EMU_SEED", *before = getenv(variable);
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, seed);
-    if (!before)
-        setenv(variable, text, 1);
-    fmha_status status = fmha_device_open(device_name, device);
-    if (!before)
-        unsetenv(variable);
-    return status;
+/* A real device has no options. */
+static bool set_option(struct execute_target *target, const char *option, int64_t value, struct error *error) {
+    fmha_status status = fmha_device_set(target->device, option, value);
+    return status == FMHA_ERROR_UNSUPPORTED || device_call(status, option, error);
 }
 
-bool execute_open(const char *device_name, const struct instance *instance, uint64_t seed,
+bool execute_seed(struct execute_target *target, uint64_t seed, struct error *error) {
+    return set_option(target, "seed", (int64_t)(seed & INT64_MAX), error);
+}
+
+bool execute_open(const char *device_name, const struct instance *instance, const struct execute_options *options,
                   struct execute_target *target, struct error *error) {
     *target = (struct execute_target){.instance = instance};
     const struct fmha_source source = {
@@ -240,7 +237,9 @@ bool execute_open(const char *device_name, const struct instance *instance, uint
     void *image = NULL;
     size_t image_bytes = 0;
     bool opened =
-        device_call(open_seeded(device_name, seed, &target->device), device_name, error) &&
+        device_call(fmha_device_open(device_name, &target->device), device_name, error) &&
+        set_option(target, "checks", !options->without_checks, error) &&
+        set_option(target, "count", options->count, error) &&
         device_call(fmha_source_compile(target->device, &source, &image, &image_bytes), instance->name, error) &&
         device_call(fmha_module_load(target->device, image, image_bytes, &target->module), instance->name, error) &&
         device_call(fmha_module_kernel(target->module, instance->name, &target->kernel), instance->name, error);
@@ -341,6 +340,35 @@ static bool buffer_send(const struct run *run, const char *label, struct buffer 
                        run->error);
 }
 
+/* Tells an emulated device what a kernel may touch. */
+static bool declare(const struct run *run, int tensor) {
+    const struct view *view = &run->views[tensor];
+    fmha_tensor_view declared = {
+        .label = tensor_names[tensor],
+        .address = (uint16_t *)run->buffers[tensor].address + view->offset,
+        .element_bytes = sizeof(uint16_t),
+        .dimensions = 4,
+        .shape = {view->batch, view->heads, view->rows, view->columns},
+        .strides = {view->stride_batch, view->stride_head, view->stride_row, 1},
+        .access = tensor == TENSOR_O ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ,
+    };
+    return device_call(fmha_memory_view(run->target->device, &declared), tensor_names[tensor], run->error);
+}
+
+static bool declare_lse(const struct run *run) {
+    const struct reference_problem *problem = run->request->problem;
+    fmha_tensor_view declared = {
+        .label = "lse",
+        .address = (float *)run->lse.address + LSE_GUARD,
+        .element_bytes = sizeof(float),
+        .dimensions = 3,
+        .shape = {problem->batch, problem->heads_q, problem->seqlen_q},
+        .strides = {problem->heads_q * problem->seqlen_q, problem->seqlen_q, 1},
+        .access = FMHA_ACCESS_WRITE,
+    };
+    return device_call(fmha_memory_view(run->target->device, &declared), "lse", run->error);
+}
+
 /* An input of few rows far apart: only its rows are written, and it is not looked at afterwards. */
 static bool is_sparse(const struct view *view) {
     return view->elements > INT64_C(1) << 27 && view->elements / 8 > row_count(view) * view->columns;
@@ -397,12 +425,15 @@ static bool make_buffers(struct run *run) {
         !buffer_new(run, "o", (size_t)run->views[TENSOR_O].elements * sizeof(uint16_t), output) ||
         !buffer_send(run, "o", output))
         return false;
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        if (!declare(run, tensor))
+            return false;
     if (!request->lse)
         return true;
     int64_t rows = problem->batch * problem->heads_q * problem->seqlen_q;
     int64_t guard = LSE_GUARD + run->target->instance->spec.value[SPEC_BLOCK_M];
     return buffer_new(run, "lse", (size_t)(LSE_GUARD + rows + guard) * sizeof(float), &run->lse) &&
-           buffer_send(run, "lse", &run->lse);
+           buffer_send(run, "lse", &run->lse) && declare_lse(run);
 }
 
 static void *buffer_address(const struct run *run, const char *name) {
@@ -466,8 +497,6 @@ static bool launch(const struct run *run, struct findings *findings) {
     free(block);
     if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
         return device_call(status, instance->name, run->error);
-    if (status == FMHA_ERROR_KERNEL)
-        findings_add(findings, "%s", fmha_last_error());
     const fmha_finding *list;
     size_t count;
     if (!device_call(fmha_device_findings(run->target->device, &list, &count), "findings", run->error))

@@ -52,10 +52,19 @@ int64_t execute_alignment(const struct instance *instance);
  * what would, an ERROR_RUN an argument that no problem has. */
 bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error);
 
-/* Opens the device, compiles the instance for it and loads it. `seed` orders the waves of an emulated device. On
- * failure the target needs no close. */
-bool execute_open(const char *device_name, const struct instance *instance, uint64_t seed,
+/* Of an emulated device; a real one has neither. */
+struct execute_options {
+    bool without_checks; /* of accesses to memory */
+    bool count;          /* what the kernel does */
+};
+
+/* Opens the device, compiles the instance for it and loads it. On failure the target needs no close. */
+bool execute_open(const char *device_name, const struct instance *instance, const struct execute_options *options,
                   struct execute_target *target, struct error *error);
+
+/* From now on waves run in this order on an emulated device. */
+bool execute_seed(struct execute_target *target, uint64_t seed, struct error *error);
+
 void execute_close(struct execute_target *target);
 
 /* Runs a request that execute_check accepts. What the kernel did that it must not do is added to `findings`; false is

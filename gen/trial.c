@@ -96,13 +96,18 @@ static double *to_values(enum half_type type, const uint16_t *bits, int64_t coun
     return values + count;
 }
 
-bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
-               bool with_lse, struct findings *findings, struct error *error) {
+static struct execute_request request_of(const struct trial *trial, const struct execute_request *layouts) {
     struct execute_request request = *layouts;
     request.problem = &trial->problem;
     request.q_bits = trial->q;
     request.k_bits = trial->k;
     request.v_bits = trial->v;
+    return request;
+}
+
+bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
+               bool with_lse, struct findings *findings, struct error *error) {
+    struct execute_request request = request_of(trial, layouts);
     request.o_bits = trial->o;
     request.lse = with_lse ? trial->lse : NULL;
     if (!execute_check(target->instance, &request, error) || !execute_run(target, &request, findings, error))
@@ -138,6 +143,46 @@ struct place {
 static struct place place_of_row(const struct trial *trial, int64_t row) {
     int64_t head = row / trial->problem.seqlen_q;
     return (struct place){head / trial->problem.heads_q, head % trial->problem.heads_q, row % trial->problem.seqlen_q};
+}
+
+static void compare_bits(const struct trial *trial, const uint16_t *o, const float *lse, const char *what,
+                         struct findings *findings) {
+    int64_t columns = trial->problem.head_dim_v, different = 0, first = -1;
+    for (int64_t index = 0; index < trial->rows * columns; index++)
+        if (o[index] != trial->o[index] && different++ == 0)
+            first = index;
+    if (different) {
+        struct place at = place_of_row(trial, first / columns);
+        findings_add(findings,
+                     "%s: %" PRId64 " elements of O differ from the first run's; O[batch %" PRId64 ", head %" PRId64
+                     ", query %" PRId64 ", column %" PRId64 "] was %.6g, is %.6g: a race; look for a missing barrier",
+                     what, different, at.batch, at.head, at.query, first % columns,
+                     half_to_double(trial->type, trial->o[first]), half_to_double(trial->type, o[first]));
+    }
+    for (int64_t row = 0; lse && row < trial->rows; row++)
+        if (memcmp(&lse[row], &trial->lse[row], sizeof *lse) != 0) {
+            struct place at = place_of_row(trial, row);
+            findings_add(findings,
+                         "%s: LSE differs from the first run's; LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64
+                         "] was %.7g, is %.7g: a race; look for a missing barrier",
+                         what, at.batch, at.head, at.query, (double)trial->lse[row], (double)lse[row]);
+            break;
+        }
+}
+
+bool trial_repeat(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
+                  bool with_lse, const char *what, struct findings *findings, struct error *error) {
+    struct execute_request request = request_of(trial, layouts);
+    request.o_bits = allocate(trial->rows * trial->problem.head_dim_v, sizeof *request.o_bits);
+    float *lse = allocate(trial->rows, sizeof *lse);
+    request.lse = with_lse ? lse : NULL;
+    bool done = request.o_bits && lse ? execute_run(target, &request, findings, error)
+                                      : error_set(error, ERROR_RUN, "no memory for %" PRId64 " rows", trial->rows);
+    if (done)
+        compare_bits(trial, request.o_bits, request.lse, what, findings);
+    free(request.o_bits);
+    free(lse);
+    return done;
 }
 
 static void compare_output(const struct trial *trial, struct trial_errors *errors, struct findings *findings) {

@@ -36,6 +36,10 @@ void trial_free(struct trial *trial);
 bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
                bool with_lse, struct findings *findings, struct error *error);
 
+/* Runs the kernel once more and compares with what it wrote before, bit by bit; `what` names the run in findings. */
+bool trial_repeat(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
+                  bool with_lse, const char *what, struct findings *findings, struct error *error);
+
 /* Compares every element, adding a finding for each kind of fault. */
 void trial_compare(const struct trial *trial, bool with_lse, struct trial_errors *errors, struct findings *findings);
 

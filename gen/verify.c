@@ -11,6 +11,7 @@
 #include "instance.h"
 #include "standing.h"
 #include "trial.h"
+#include "verify_count.h"
 
 static const char *const input_words[] = {[VERIFY_INPUTS_RANDOM] = "random",
                                           [VERIFY_INPUTS_UNBALANCED] = "unbalanced",
@@ -22,7 +23,7 @@ static const enum input_kind input_kinds[] = {[VERIFY_INPUTS_RANDOM] = INPUT_RAN
                                               [VERIFY_INPUTS_LARGE] = INPUT_LARGE};
 
 void verify_options_init(struct verify_options *options) {
-    *options = (struct verify_options){.seed = 1, .scale = NAN};
+    *options = (struct verify_options){.seed = 1, .scale = NAN, .schedules = 1};
 }
 
 bool verify_inputs_parse(const char *word, enum verify_inputs *inputs) {
@@ -148,7 +149,7 @@ static bool instance_has_lse(const struct instance *instance) {
 
 /* One case under way: up to three runs of the kernel. */
 struct work {
-    const struct session *session;
+    struct session *session;
     const struct standing_case *one;
     struct verify_case *result;
     struct findings findings;
@@ -166,10 +167,26 @@ static struct trial *next_trial(struct work *work, const struct reference_proble
     return trial;
 }
 
+/* The same with the waves in other orders. A run that has findings is not repeated: they would repeat too. */
+static bool run_schedules(struct work *work, struct trial *trial, const struct execute_request *layouts) {
+    const struct verify_options *options = work->session->options;
+    struct execute_target *target = &work->session->target;
+    for (int schedule = 1; schedule < options->schedules && !work->findings.count; schedule++) {
+        char what[64];
+        snprintf(what, sizeof what, "schedule %d", schedule + 1);
+        if (!execute_seed(target, options->seed + (uint64_t)schedule, work->error) ||
+            !trial_repeat(trial, target, layouts, work->with_lse, what, &work->findings, work->error))
+            return false;
+    }
+    return execute_seed(target, options->seed, work->error);
+}
+
 static bool run_trial(struct work *work, struct trial *trial) {
     struct execute_request layouts = layouts_of(work->one);
     struct trial_errors errors;
-    if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error))
+    if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error) ||
+        !verify_count(&work->session->target, &trial->problem, work->result, work->error) ||
+        !run_schedules(work, trial, &layouts))
         return false;
     trial_compare(trial, work->with_lse, &errors, &work->findings);
     work->result->max_error_over_bound = fmax(work->result->max_error_over_bound, errors.output);
@@ -355,8 +372,8 @@ static void describe_case(const struct standing_case *one, const struct referenc
     describe_layout(one, result->layout, sizeof result->layout);
 }
 
-static bool run_case(const struct session *session, size_t index, struct verify_case *result,
-                     struct bound_bias *random_cases, struct error *error) {
+static bool run_case(struct session *session, size_t index, struct verify_case *result, struct bound_bias *random_cases,
+                     struct error *error) {
     const struct standing_case *one = &session->cases[index];
     struct reference_problem problem = problem_of(session, one);
     uint64_t seed = session->options->seed + index;
@@ -388,7 +405,7 @@ static bool run_case(const struct session *session, size_t index, struct verify_
     return true;
 }
 
-static bool run_cases(const struct session *session, struct verify_report *report, struct error *error) {
+static bool run_cases(struct session *session, struct verify_report *report, struct error *error) {
     report->cases = calloc(session->case_count + 1, sizeof *report->cases);
     if (!report->cases)
         return error_set(error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
@@ -439,10 +456,13 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         snprintf(report->device, sizeof report->device, "%s", options->device);
     else
         snprintf(report->device, sizeof report->device, "emu:%s", spec->arch);
-    bool done = read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
-                execute_open(report->device, &instance, options->seed, &session.target, error);
+    bool done =
+        read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
+        execute_open(report->device, &instance,
+                     &(struct execute_options){.without_checks = options->without_checks, .count = options->count},
+                     &session.target, error);
     if (done) {
-        done = run_cases(&session, report, error);
+        done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report, error);
         execute_close(&session.target);
     }
     free(session.cases);

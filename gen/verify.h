@@ -34,7 +34,10 @@ struct verify_options {
     double scale; /* softmax scale of every case; NAN: 1/sqrt(head_dim), in some standing cases another */
     enum verify_inputs inputs;
     enum verify_layout layout;
-    const char *device; /* "emu:gfx1151", "hip:1"; NULL: "emu:" and the spec's arch */
+    int schedules; /* 1 and up: runs of each case, each with the waves in another order; results must be the same */
+    bool without_checks; /* of every access to memory, on an emulated device */
+    bool count;          /* what the kernel does, on an emulated device */
+    const char *device;  /* "emu:gfx1151", "hip:1"; NULL: "emu:" and the spec's arch */
     /* Called before each case; NULL: never. `index` of `count` cases. */
     void (*progress)(void *context, size_t index, size_t count, const char *what);
     void *progress_context;
@@ -44,7 +47,7 @@ struct verify_options {
     bool fail_fast; /* no case is run after the first that has a finding */
 };
 
-/* The defaults: standing set, seed 1, scale NAN, own inputs and layouts, emulated device. */
+/* The defaults: standing set, seed 1, one schedule, scale NAN, own inputs and layouts, emulated device. */
 void verify_options_init(struct verify_options *options);
 
 /* The words of --inputs and --layout; false for any other word. */

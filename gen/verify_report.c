@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verify_count.h"
+
 static void put_number(struct text *out, int width, double value) {
     if (isnan(value))
         text_printf(out, "  %*s", width, "-");
@@ -17,6 +19,46 @@ static void put_number(struct text *out, int width, double value) {
 static void put_shape(const struct verify_shape *shape, char text[64]) {
     snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads_q,
              shape->heads_k, shape->seqlen_q, shape->seqlen_k);
+}
+
+static void put_count(struct text *out, int width, const struct verify_case *one, const char *name,
+                      const char *tensor) {
+    double value = verify_counter_value(one, name, tensor);
+    if (isnan(value))
+        text_printf(out, "  %*s", width, "-");
+    else
+        text_printf(out, "  %*.10g", width, value);
+}
+
+static bool is_counted(const struct verify_report *report) {
+    for (size_t index = 0; index < report->case_count; index++)
+        if (report->cases[index].counter_count)
+            return true;
+    return false;
+}
+
+static void put_counts(const struct verify_report *report, struct text *out) {
+    text_printf(out, "\n%-32s  %-16s  %9s  %9s  %9s  %9s  %9s  %9s  %10s  %10s  %10s  %10s  %10s\n", "counted",
+                "B,HQ,HK,SQ,SK", "key tiles", "needed", "matrix", "LDS read", "LDS write", "conflicts", "q read",
+                "k read", "v read", "o written", "lse writ.");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_shape(&one->shape, shape);
+        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_count(out, 9, one, "key_tiles", "");
+        put_count(out, 9, one, "key_tiles_needed", "");
+        put_count(out, 9, one, "matrix_instructions", "");
+        put_count(out, 9, one, "lds_reads", "");
+        put_count(out, 9, one, "lds_writes", "");
+        put_count(out, 9, one, "lds_conflict_cycles", "");
+        put_count(out, 10, one, "bytes_read", "q");
+        put_count(out, 10, one, "bytes_read", "k");
+        put_count(out, 10, one, "bytes_read", "v");
+        put_count(out, 10, one, "bytes_written", "o");
+        put_count(out, 10, one, "bytes_written", "lse");
+        text_puts(out, "\n");
+    }
 }
 
 void verify_report_table(const struct verify_report *report, struct text *out) {
@@ -38,6 +80,8 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
             text_printf(out, "    %s\n", one->findings[line]);
         failed += one->finding_count > 0;
     }
+    if (is_counted(report))
+        put_counts(report, out);
     if (!isnan(report->mean_error))
         text_printf(out,
                     "\nmean error of O in all random cases: %.3f half units in the last place, %.3f times its bound\n",
@@ -56,6 +100,23 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
 /* cJSON writes NAN and infinities as null. */
 static bool add_number(cJSON *object, const char *name, double value) {
     return cJSON_AddNumberToObject(object, name, value) != NULL;
+}
+
+/* {"matrix_instructions": 64, ..., "tensors": {"k": {"bytes_read": 8192, ...}}} */
+static bool add_counters(cJSON *object, const struct verify_case *one) {
+    cJSON *counters = cJSON_AddObjectToObject(object, "counters");
+    cJSON *tensors = counters ? cJSON_AddObjectToObject(counters, "tensors") : NULL;
+    bool done = tensors != NULL;
+    for (int index = 0; done && index < one->counter_count; index++) {
+        const struct verify_counter *counter = &one->counters[index];
+        cJSON *to = counters;
+        if (counter->tensor[0]) {
+            to = cJSON_GetObjectItemCaseSensitive(tensors, counter->tensor);
+            to = to ? to : cJSON_AddObjectToObject(tensors, counter->tensor);
+        }
+        done = to && add_number(to, counter->name, counter->value);
+    }
+    return done;
 }
 
 static bool add_case(cJSON *cases, const struct verify_case *one) {
@@ -84,7 +145,7 @@ static bool add_case(cJSON *cases, const struct verify_case *one) {
     done = done && findings;
     for (size_t line = 0; done && line < one->finding_count; line++)
         done = cJSON_AddItemToArray(findings, cJSON_CreateString(one->findings[line]));
-    return done;
+    return done && (one->counter_count == 0 || add_counters(object, one));
 }
 
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error) {

@@ -14,6 +14,14 @@ struct verify_shape {
     int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads 1 and up */
 };
 
+enum { VERIFY_COUNTERS_MAX = 48 };
+
+/* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */
+struct verify_counter {
+    char name[32], tensor[32]; /* tensor: "" if it is about no tensor */
+    double value;
+};
+
 struct verify_case {
     struct verify_shape shape;
     char what[64];   /* what the case is for: "one past each tile" */
@@ -27,6 +35,8 @@ struct verify_case {
     double mean_error_over_bound;
     char **findings; /* one line each; none: passed */
     size_t finding_count;
+    struct verify_counter counters[VERIFY_COUNTERS_MAX]; /* of the case's first run */
+    int counter_count;                                   /* 0: nothing was counted */
 };
 
 struct verify_report {
@@ -40,12 +50,13 @@ struct verify_report {
 
 void verify_report_free(struct verify_report *report);
 
-/* A table for people: one line a case, the findings below it. */
+/* A table for people: one line a case, the findings below it; a second table of what was counted. */
 void verify_report_table(const struct verify_report *report, struct text *out);
 
 /* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
- * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], and mean_error,
- * mean_error_over_bound of the random cases together. NAN is written as null. */
+ * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], where something was
+ * counted counters{NAME: number, tensors{LABEL{NAME: number}}}, and mean_error, mean_error_over_bound of the random
+ * cases together. NAN is written as null. */
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 
 #endif

@@ -224,6 +224,54 @@ fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *fro
     return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_read(device->state, to_host, from, bytes);
 }
 
+static fmha_status check_view(const fmha_device *device, const fmha_tensor_view *view) {
+    const char *label = view->label != NULL ? view->label : "";
+    if (view->address == NULL || view->element_bytes == 0 || view->dimensions < 1 ||
+        view->dimensions > FMHA_VIEW_DIMENSIONS_MAX || view->access < FMHA_ACCESS_READ ||
+        view->access > FMHA_ACCESS_READ_WRITE) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_memory_view: expected an address, elements of 1 byte and up, 1 to %d dimensions and an "
+                         "access, got %p, %zu bytes, %d dimensions, access %d (tensor '%s')",
+                         FMHA_VIEW_DIMENSIONS_MAX, view->address, view->element_bytes, view->dimensions,
+                         (int)view->access, label);
+    }
+    int64_t last = 0; /* elements from the first to the last */
+    bool empty = false, fits = true;
+    for (int i = 0; i < view->dimensions; i++) {
+        int64_t size = view->shape[i], stride = view->strides[i], reach = 0;
+        if (size < 0 || stride < 0) {
+            return fmha_fail(
+                FMHA_ERROR_ARGUMENT,
+                "fmha_memory_view: expected sizes and strides of 0 and up, got size %lld and stride %lld in "
+                "dimension %d (tensor '%s')",
+                (long long)size, (long long)stride, i, label);
+        }
+        empty = empty || size == 0;
+        fits = fits && (size == 0 || (!__builtin_mul_overflow(size - 1, stride, &reach) &&
+                                      !__builtin_add_overflow(last, reach, &last)));
+    }
+    if (empty) {
+        return FMHA_OK;
+    }
+    if (!fits || last > INT64_MAX / 2 || view->element_bytes > SIZE_MAX / ((uint64_t)last + 1)) {
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "fmha_memory_view: expected a tensor that ends within the address space; check shape and strides "
+            "(tensor '%s')",
+            label);
+    }
+    return check_range(device, "fmha_memory_view", view->address, ((size_t)last + 1) * view->element_bytes);
+}
+
+fmha_status fmha_memory_view(fmha_device *device, const fmha_tensor_view *view) {
+    if (device == NULL || view == NULL) {
+        return refuse_null("fmha_memory_view", "a device and a view");
+    }
+    fmha_status status = check_view(device, view);
+    return status != FMHA_OK || device->driver->memory_view == NULL ? status
+                                                                    : device->driver->memory_view(device->state, view);
+}
+
 /* ---- Code ------------------------------------------------------------------------------------------------ */
 
 fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, void **image, size_t *image_bytes) {
@@ -396,4 +444,38 @@ fmha_status fmha_device_clear_findings(fmha_device *device) {
         return refuse_null("fmha_device_clear_findings", "a device");
     }
     return device->driver->clear_findings == NULL ? FMHA_OK : device->driver->clear_findings(device->state);
+}
+
+/* ---- Emulated devices ------------------------------------------------------------------------------------ */
+
+fmha_status fmha_device_set(fmha_device *device, const char *option, int64_t value) {
+    if (device == NULL || option == NULL) {
+        return refuse_null("fmha_device_set", "a device and an option");
+    }
+    if (device->driver->set == NULL) {
+        return fmha_fail(FMHA_ERROR_UNSUPPORTED,
+                         "fmha_device_set: %s has no option '%s': options are for emulated devices", device->info.name,
+                         option);
+    }
+    return device->driver->set(device->state, option, value);
+}
+
+fmha_status fmha_device_counters(fmha_device *device, const fmha_counter **counters, size_t *count) {
+    if (counters != NULL) {
+        *counters = NULL;
+    }
+    if (count != NULL) {
+        *count = 0;
+    }
+    if (device == NULL || counters == NULL || count == NULL) {
+        return refuse_null("fmha_device_counters", "a device and places for the counters and their number");
+    }
+    return device->driver->counters == NULL ? FMHA_OK : device->driver->counters(device->state, counters, count);
+}
+
+fmha_status fmha_device_clear_counters(fmha_device *device) {
+    if (device == NULL) {
+        return refuse_null("fmha_device_clear_counters", "a device");
+    }
+    return device->driver->clear_counters == NULL ? FMHA_OK : device->driver->clear_counters(device->state);
 }

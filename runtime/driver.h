@@ -6,7 +6,7 @@
 
 #include "fmha.h"
 
-#define FMHA_DRIVER_VERSION 1
+#define FMHA_DRIVER_VERSION 2
 
 typedef struct fmha_driver {
     int version; /* FMHA_DRIVER_VERSION, so that a stale shared object is refused */
@@ -26,6 +26,10 @@ typedef struct fmha_driver {
     fmha_status (*synchronize)(void *state, void *stream);
     fmha_status (*findings)(void *state, const fmha_finding **findings, size_t *count); /* NULL: never any */
     fmha_status (*clear_findings)(void *state);                                         /* NULL: never any */
+    fmha_status (*memory_view)(void *state, const fmha_tensor_view *view);              /* NULL: ignored */
+    fmha_status (*set)(void *state, const char *option, int64_t value);                 /* NULL: no option */
+    fmha_status (*counters)(void *state, const fmha_counter **list, size_t *count);     /* NULL: never any */
+    fmha_status (*clear_counters)(void *state);                                         /* NULL: never any */
 } fmha_driver;
 
 /* Records the calling thread's error text, printf style, and returns `status`. The text may quote fmha_last_error(). */

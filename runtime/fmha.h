@@ -91,6 +91,31 @@ FMHA_API fmha_status fmha_memory_free(fmha_device *device, void *address); /* NU
 FMHA_API fmha_status fmha_memory_write(fmha_device *device, void *to, const void *from_host, size_t bytes);
 FMHA_API fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *from, size_t bytes);
 
+/* What kernels may do with a tensor. */
+typedef enum fmha_access { FMHA_ACCESS_READ = 1, FMHA_ACCESS_WRITE = 2, FMHA_ACCESS_READ_WRITE = 3 } fmha_access;
+
+#define FMHA_VIEW_DIMENSIONS_MAX 6
+
+/* A tensor in device memory: element (i, j, …) stands at address + element_bytes * (i * strides[0] + j * strides[1] +
+ * …).
+ */
+typedef struct fmha_tensor_view {
+    const char *label; /* names the tensor in findings and counters; copied, up to 31 bytes of it */
+    void *address;     /* of element (0, 0, …) */
+    size_t element_bytes;
+    int dimensions;                            /* 1 to FMHA_VIEW_DIMENSIONS_MAX */
+    int64_t shape[FMHA_VIEW_DIMENSIONS_MAX];   /* 0 and up; with a 0 the tensor has no element */
+    int64_t strides[FMHA_VIEW_DIMENSIONS_MAX]; /* elements, 0 and up */
+    fmha_access access;
+} fmha_tensor_view;
+
+/* Declares a tensor. On an emulated device kernels may from then on touch nothing of that allocation but the elements
+ * of the tensors declared in it, each only as its access allows, and every element of one with FMHA_ACCESS_WRITE must
+ * have been written when the device is next synchronized after a launch. Where tensors overlap, the one declared last
+ * holds. All elements must lie in one allocation, at most 254 tensors in each. A declaration ends with its allocation.
+ * Real devices check the view and ignore it. */
+FMHA_API fmha_status fmha_memory_view(fmha_device *device, const fmha_tensor_view *view);
+
 /* Source text that a device can make into an image of its kind. */
 typedef struct fmha_source {
     const char *text;   /* HIP C as fmhagen emits it, NUL-terminated */
@@ -138,6 +163,28 @@ typedef struct fmha_finding {
  * device and valid until its next launch, clear or close. */
 FMHA_API fmha_status fmha_device_findings(fmha_device *device, const fmha_finding **findings, size_t *count);
 FMHA_API fmha_status fmha_device_clear_findings(fmha_device *device);
+
+/* Sets an option of an emulated device; real devices have none and return FMHA_ERROR_UNSUPPORTED. An unknown option and
+ * a value out of bounds return FMHA_ERROR_ARGUMENT. "seed"     order of the waves between barriers in the launches that
+ * follow, 0 and up; 0: of their numbers (default) "threads"  threads that run workgroups, 0 to 256; 0 (default): one
+ * for each processor "seconds"  processor time that a workgroup may take, 0 to 1000000; 0: any; default 120 "checks" 1
+ * (default): kernels compiled from now on have every access to memory checked; 0: they run faster "count"    1: the
+ * launches that follow are counted (fmha_device_counters), which takes longer; default 0 */
+FMHA_API fmha_status fmha_device_set(fmha_device *device, const char *option, int64_t value);
+
+/* One number that an emulated device counted. */
+typedef struct fmha_counter {
+    const char *name;   /* "matrix_instructions", "bytes_read", … (docs/emulator.md lists them) */
+    const char *tensor; /* label of the tensor or buffer that it is about; NULL: of the whole */
+    uint64_t value;
+} fmha_counter;
+
+/* What was counted in the launches since the device was opened or its counters were last cleared; 0 counters on a real
+ * device or where nothing was counted. *counters is owned by the device and valid until its next launch, clear or
+ * close.
+ */
+FMHA_API fmha_status fmha_device_counters(fmha_device *device, const fmha_counter **counters, size_t *count);
+FMHA_API fmha_status fmha_device_clear_counters(fmha_device *device);
 
 #ifdef __cplusplus
 }

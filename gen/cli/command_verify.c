@@ -11,10 +11,10 @@ struct verify_arguments {
     const char *source;
     bool fail_fast;
     struct option_list shapes;
-    int64_t seed;
+    int64_t seed, schedules;
     double scale;
-    const char *inputs, *layout, *device;
-    bool json;
+    const char *inputs, *layout, *device, *checks;
+    bool json, count;
 };
 
 static bool parse_shape(const char *text, struct verify_shape *shape, struct error *error) {
@@ -120,6 +120,11 @@ static bool make_options(const struct verify_arguments *own, struct verify_shape
     }
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
+    options->schedules = (int)own->schedules;
+    options->without_checks = own->checks && strcmp(own->checks, "off") == 0;
+    options->count = own->count;
+    if (options->count && options->without_checks)
+        return error_set(error, ERROR_USAGE, "--count: expected --checks on, got off: unchecked accesses are not seen");
     if (own->inputs)
         verify_inputs_parse(own->inputs, &options->inputs);
     if (own->layout)
@@ -152,6 +157,7 @@ static int run(const struct arguments *arguments) {
 }
 
 static const char *const input_words[] = {"random", "unbalanced", "impulse", "large", NULL};
+static const char *const check_words[] = {"on", "off", NULL};
 static const char *const layout_words[] = {"bshd", "bhsd", NULL};
 
 static const struct option_row options[] = {
@@ -186,6 +192,26 @@ static const struct option_row options[] = {
      .maximum = INT64_MAX,
      .initial = 1,
      .help = "of the random inputs and of the order in which waves run; default: 1"},
+    {.name = "schedules",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct verify_arguments, schedules),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000,
+     .initial = 1,
+     .help =
+         "run each case N times, with the waves in another order between barriers; the results must be the same to the "
+         "bit; default: 1"},
+    {.name = "checks",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, checks),
+     .value = "WORD",
+     .words = check_words,
+     .help = "on (default) or off: of every access to memory, on the emulated device"},
+    {.name = "count",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct verify_arguments, count),
+     .help = "count key tiles, matrix instructions, LDS accesses, bank conflicts and bytes, on the emulated device"},
     {.name = "device",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, device),

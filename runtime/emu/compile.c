@@ -102,6 +102,33 @@ static fmha_status write_texts(folder *private_folder) {
     return FMHA_OK;
 }
 
+/* The address sanitizer's calls before accesses, with bodies of ours (emu_access.h) and without what else it does, and
+ * the undefined behaviour sanitizer's comparison of addresses with what their types promise. */
+static const char *const check_options[] = {"-DFMHA_EMU_CHECKS",
+                                            "-fsanitize=address,alignment",
+                                            "-fno-sanitize-recover=alignment",
+                                            "-fno-sanitize-link-runtime",
+                                            "-mllvm",
+                                            "-asan-instrumentation-with-call-threshold=0",
+                                            "-mllvm",
+                                            "-asan-memory-access-callback-prefix=fmha_emu_access_",
+                                            "-mllvm",
+                                            "-asan-stack=0",
+                                            "-mllvm",
+                                            "-asan-globals=0",
+                                            "-mllvm",
+                                            "-asan-constructor-kind=none",
+                                            NULL};
+
+static void add_words(const char **command, const char *const *words) {
+    while (*command != NULL) {
+        command++;
+    }
+    for (; *words != NULL; words++) {
+        *command++ = *words;
+    }
+}
+
 /* Appends the words of $FMHA_EMU_CXXFLAGS, which `storage` holds from then on. */
 static fmha_status add_flags(const char **command, char storage[FLAG_BYTES]) {
     const char *flags = getenv("FMHA_EMU_CXXFLAGS");
@@ -123,7 +150,7 @@ static fmha_status add_flags(const char **command, char storage[FLAG_BYTES]) {
     return FMHA_OK;
 }
 
-static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source) {
+static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source, bool checks) {
     fmha_compiler compiler;
     fmha_status status = fmha_compiler_find_host(&compiler);
     if (status != FMHA_OK) {
@@ -174,8 +201,13 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
         "-o",
         object,
         "-lm",
-        NULL
+        /* Lines for findings; the file's name is the text's own. */
+        "-gline-tables-only",
+        "-fdebug-compilation-dir=.",
     };
+    if (checks) {
+        add_words(command, check_options);
+    }
     char *output = NULL, flags[FLAG_BYTES];
     int exit_code = 0;
     status = add_flags(command, flags);
@@ -230,7 +262,8 @@ static fmha_status check(const fmha_source *source) {
     return FMHA_OK;
 }
 
-fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, void **image, size_t *image_bytes) {
+fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, bool checks, void **image,
+                        size_t *image_bytes) {
     *image = NULL;
     *image_bytes = 0;
     fmha_status status = check(source);
@@ -247,7 +280,7 @@ fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, void **
         status = write_kernel(&private_folder, source);
     }
     if (status == FMHA_OK) {
-        status = run_compiler(&private_folder, chip, source);
+        status = run_compiler(&private_folder, chip, source, checks);
     }
     if (status == FMHA_OK) {
         status = fmha_file_read(in_folder(&private_folder, object_name), image, image_bytes);

@@ -1,16 +1,18 @@
 /* The driver "emu": a device's state and the table of its functions. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "count.h"
 #include "emu.h"
 #include "launch.h"
 #include "module.h"
 
 fmha_fail_function emu_fail;
 
-enum { SECONDS_DEFAULT = 120, ARGUMENT_ALIGNMENT = 64 };
+enum { SECONDS_DEFAULT = 120, SECONDS_MAX = 1000000, ARGUMENT_ALIGNMENT = 64 };
 
 typedef struct device device;
 typedef struct loaded loaded;
@@ -27,22 +29,15 @@ struct device {
     emu_memory memory;
     emu_findings findings;
     emu_workers workers;
+    emu_counters counters;
     loaded *modules;
     uint64_t seed;
     unsigned threads, seconds;
+    uint32_t launches;
+    char symbol[256]; /* of the kernel that was launched last */
+    bool checks, count;
+    bool given_up; /* a workgroup since the last synchronization, so that outputs lack what it would have written */
 };
-
-void emu_device_set_seed(void *state, uint64_t seed) {
-    ((device *)state)->seed = seed;
-}
-
-void emu_device_set_threads(void *state, unsigned threads) {
-    ((device *)state)->threads = threads;
-}
-
-void emu_device_set_seconds(void *state, unsigned seconds) {
-    ((device *)state)->seconds = seconds;
-}
 
 static fmha_status read_number(const char *variable, unsigned long long most, unsigned long long *number) {
     const char *text = getenv(variable);
@@ -68,7 +63,7 @@ static fmha_status read_environment(device *opened) {
         status = read_number("FMHA_EMU_THREADS", EMU_THREADS_MAX, &threads);
     }
     if (status == FMHA_OK) {
-        status = read_number("FMHA_EMU_SECONDS", 1000000, &seconds);
+        status = read_number("FMHA_EMU_SECONDS", SECONDS_MAX, &seconds);
     }
     opened->seed = seed;
     opened->threads = (unsigned)threads;
@@ -114,6 +109,8 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
         return status;
     }
     opened->chip = chip;
+    opened->checks = true;
+    emu_counters_init(&opened->counters);
     emu_findings_init(&opened->findings);
     snprintf(opened->name, sizeof opened->name, "emulated %s", chip->arch);
     *info = (fmha_device_info){
@@ -139,6 +136,7 @@ static void device_close(void *state) {
     }
     emu_workers_free(&closed->workers);
     emu_findings_clear(&closed->findings);
+    emu_counters_clear(&closed->counters);
     emu_memory_free_all(&closed->memory);
     free(closed);
 }
@@ -182,11 +180,73 @@ static fmha_status memory_read(void *state, void *to_host, const void *from, siz
     return status;
 }
 
+static fmha_status memory_view(void *state, const fmha_tensor_view *view) {
+    const emu_memory *memory = &((device *)state)->memory;
+    const emu_allocation *allocation = emu_memory_find(memory, view->address, 0);
+    if (allocation == NULL) {
+        return check_range(state, "tensor", view->address, 1);
+    }
+    return emu_views_add(&memory->list[allocation - memory->list].views, allocation->begin, view);
+}
+
+/* ---- Options and counters -------------------------------------------------------------------------------------------
+ */
+
+static fmha_status set(void *state, const char *option, int64_t value) {
+    device *owner = state;
+    static const struct {
+        const char *name;
+        int64_t most;
+    } options[] = {
+        {"seed", INT64_MAX}, {"threads", EMU_THREADS_MAX}, {"seconds", SECONDS_MAX}, {"checks", 1}, {"count", 1}};
+    enum { OPTION_COUNT = sizeof options / sizeof *options };
+    int which = 0;
+    while (which < OPTION_COUNT && strcmp(options[which].name, option) != 0) {
+        which++;
+    }
+    if (which == OPTION_COUNT) {
+        return emu_fail(FMHA_ERROR_ARGUMENT,
+                        "emu: expected an option seed, threads, seconds, checks or count, got \"%s\": correct its name",
+                        option);
+    }
+    if (value < 0 || value > options[which].most) {
+        return emu_fail(FMHA_ERROR_ARGUMENT, "emu: option %s: expected 0 to %lld, got %lld: choose a value between",
+                        option, (long long)options[which].most, (long long)value);
+    }
+    switch (which) {
+    case 0:
+        owner->seed = (uint64_t)value;
+        break;
+    case 1:
+        owner->threads = (unsigned)value;
+        break;
+    case 2:
+        owner->seconds = (unsigned)value;
+        break;
+    case 3:
+        owner->checks = value != 0;
+        break;
+    default:
+        owner->count = value != 0;
+    }
+    return FMHA_OK;
+}
+
+static fmha_status counters(void *state, const fmha_counter **list, size_t *count) {
+    return emu_counters_list(&((device *)state)->counters, list, count);
+}
+
+static fmha_status clear_counters(void *state) {
+    emu_counters_clear(&((device *)state)->counters);
+    return FMHA_OK;
+}
+
 /* ---- Kernels --------------------------------------------------------------------------------------------------------
  */
 
 static fmha_status compile(void *state, const fmha_source *source, void **image, size_t *image_bytes) {
-    return emu_compile(((device *)state)->chip, source, image, image_bytes);
+    const device *owner = state;
+    return emu_compile(owner->chip, source, owner->checks, image, image_bytes);
 }
 
 static fmha_status module_load(void *state, const void *image, size_t image_bytes, void **module) {
@@ -270,6 +330,18 @@ static fmha_status check_launch(const device *owner, const struct fmha_emu_image
     return FMHA_OK;
 }
 
+static void note_launch(device *owner, emu_launch *ended, bool checks) {
+    owner->given_up = owner->given_up || atomic_load(&ended->given_up) > 0;
+    if (owner->count) {
+        emu_count_end(&owner->counters, &owner->memory);
+    }
+    for (size_t i = 0; i < owner->memory.count; i++) {
+        for (unsigned j = 0; j < owner->memory.list[i].views.count; j++) {
+            owner->memory.list[i].views.list[j].launched |= checks; /* without them nobody knows what was written */
+        }
+    }
+}
+
 static fmha_status launch(void *state, void *kernel, const fmha_launch_config *config) {
     device *owner = state;
     const emu_module *module = &((loaded *)kernel)->module;
@@ -286,11 +358,18 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
     if (config->argument_bytes > 0) {
         memcpy(arguments, config->arguments, config->argument_bytes);
     }
+    snprintf(owner->symbol, sizeof owner->symbol, "%s", module->image->symbol);
     emu_launch started = {
         .run = module->image->run,
         .arguments = arguments,
         .chip = owner->chip,
         .memory = &owner->memory,
+        .argument_bytes = rounded,
+        .base = module->base,
+        .end = module->end,
+        .lines = module->lines,
+        .number = ++owner->launches,
+        .counters = owner->count ? &owner->counters : NULL,
         .text_begin = module->text_begin,
         .text_end = module->text_end,
         .wave = (unsigned)module->image->wave,
@@ -302,9 +381,43 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
         .seconds = owner->seconds,
         .findings = &owner->findings,
     };
-    status = emu_launch_run(&owner->workers, &started, owner->threads);
+    if (owner->count) {
+        status = emu_count_begin(&owner->memory);
+    }
+    if (status == FMHA_OK) {
+        status = emu_launch_run(&owner->workers, &started, owner->threads);
+    }
+    if (status == FMHA_OK) {
+        note_launch(owner, &started, module->image->checks != 0);
+    }
     free(arguments);
     return status;
+}
+
+/* Elements of outputs that no kernel has written by now; a workgroup that was given up excuses them. */
+static void find_unwritten(device *owner) {
+    for (size_t i = 0; i < owner->memory.count; i++) {
+        emu_views *views = &owner->memory.list[i].views;
+        for (unsigned j = 1; j < views->count; j++) {
+            emu_view *view = &views->list[j];
+            int64_t first[FMHA_VIEW_DIMENSIONS_MAX];
+            char index[160], text[EMU_FINDING_TEXT_BYTES];
+            if (view->access != FMHA_ACCESS_WRITE || !view->launched || view->looked_at || owner->given_up) {
+                continue;
+            }
+            view->looked_at = true;
+            unsigned long long missing = emu_view_unwritten(views, view, first);
+            if (missing > 0) {
+                emu_view_index_text(view, first, index, sizeof index);
+                snprintf(
+                    text, sizeof text,
+                    "%s: %llu element%s not written, the first is %s%s: check the grid, and the guards around stores",
+                    owner->symbol, missing, missing == 1 ? " was" : "s were", view->label, index);
+                emu_findings_add(&owner->findings, "output-unwritten", ULLONG_MAX, view->label, 0, text);
+            }
+        }
+    }
+    owner->given_up = false;
 }
 
 /* Launches run to their end before they return; what is left to report is what they found. */
@@ -312,6 +425,7 @@ static fmha_status synchronize(void *state, void *stream) {
     (void)stream;
     const fmha_finding *list;
     size_t count;
+    find_unwritten(state);
     fmha_status status = emu_findings_list(&((device *)state)->findings, &list, &count);
     if (status != FMHA_OK || count == 0) {
         return status;
@@ -346,6 +460,10 @@ static const fmha_driver driver = {
     .synchronize = synchronize,
     .findings = findings,
     .clear_findings = clear_findings,
+    .memory_view = memory_view,
+    .set = set,
+    .counters = counters,
+    .clear_counters = clear_counters,
 };
 
 const fmha_driver *fmha_driver_entry(fmha_fail_function fail) {

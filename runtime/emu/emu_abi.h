@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 1
+#define FMHA_EMU_ABI_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,12 +67,29 @@ struct fmha_emu_lane {
     unsigned grid[3]; /* workgroups */
 } __attribute__((aligned(64)));
 
+/* An access whose address is not what the text promised of it. */
+struct fmha_emu_misaligned {
+    const char *file;
+    unsigned line;
+    const char *type; /* as the compiler describes it: "'u32x4' (...)", NULL: promised by __builtin_assume_aligned */
+    unsigned long address, alignment;
+};
+
 /* What a kernel calls. */
 struct fmha_emu_engine {
     struct fmha_emu_lane *(*lane)(void);
     void (*meet)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
     void *(*lds)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site, unsigned long bytes);
     void *(*lds_dynamic)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
+    /* Before each access to memory (emu_access.h); `read` and `write` are indexed by the logarithm of the size. They
+     * are jumped to, so that they return into the kernel, to the place of the access. */
+    void (*read[5])(unsigned long address);
+    void (*write[5])(unsigned long address);
+    void (*read_bytes)(unsigned long address, unsigned long bytes);
+    void (*write_bytes)(unsigned long address, unsigned long bytes);
+    void *(*copy)(void *to, const void *from, unsigned long bytes);
+    void *(*fill)(void *to, int byte, unsigned long bytes);
+    void (*misaligned)(const struct fmha_emu_misaligned *access);
 };
 
 /* What a compiled kernel exports under the name "fmha_emu_image". */
@@ -83,6 +100,7 @@ struct fmha_emu_image {
     const char *symbol;
     void (*run)(const void *arguments); /* one lane */
     unsigned long argument_bytes;
+    int checks;                     /* 1: accesses to memory call the engine */
     struct fmha_emu_engine *engine; /* filled in when the image is loaded */
 };
 

@@ -4,40 +4,40 @@
 #pragma once
 
 FMHA_EMU_INLINE unsigned fmha_emu_exchange(const fmha_emu_site *site, unsigned source) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     lane->word[FMHA_EMU_SOURCE] = source;
     fmha_emu_meet(lane, site);
     return lane->word[FMHA_EMU_RESULT];
 }
 
 FMHA_EMU_INLINE unsigned fmha_emu_exchange_old(const fmha_emu_site *site, unsigned old, unsigned source) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     lane->word[FMHA_EMU_OLD] = old;
     return fmha_emu_exchange(site, source);
 }
 
 FMHA_EMU_INLINE unsigned fmha_emu_exchange_select(const fmha_emu_site *site, unsigned source, unsigned select) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     lane->word[FMHA_EMU_SELECT_LOW] = select;
     return fmha_emu_exchange(site, source);
 }
 
 FMHA_EMU_INLINE unsigned fmha_emu_writelane(const fmha_emu_site *site, unsigned source, unsigned select, unsigned old) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     lane->word[FMHA_EMU_OLD] = old;
     return fmha_emu_exchange_select(site, source, select);
 }
 
 FMHA_EMU_INLINE unsigned fmha_emu_permlane(const fmha_emu_site *site, unsigned old, unsigned source,
                                            unsigned select_low, unsigned select_high) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     lane->word[FMHA_EMU_SELECT_LOW] = select_low;
     lane->word[FMHA_EMU_SELECT_HIGH] = select_high;
     return fmha_emu_exchange_old(site, old, source);
 }
 
 FMHA_EMU_INLINE unsigned long long fmha_emu_ballot(const fmha_emu_site *site, bool predicate) {
-    fmha_emu_lane *lane = fmha_emu_this_lane();
+    fmha_emu_this lane = fmha_emu_this_lane();
     unsigned low = fmha_emu_exchange(site, predicate ? 1u : 0u);
     return (unsigned long long)lane->word[FMHA_EMU_RESULT_HIGH] << 32 | low;
 }

@@ -47,10 +47,22 @@ static void fmha_emu_run(const void *arguments) {
 #define FMHA_EMU_TEXT_OF(word) #word
 #define FMHA_EMU_TEXT(word)    FMHA_EMU_TEXT_OF(word)
 
+#ifdef FMHA_EMU_CHECKS
+#define FMHA_EMU_HAS_CHECKS 1
+#include "emu_access.h"
+#else
+#define FMHA_EMU_HAS_CHECKS 0
+#endif
+
 extern "C" __attribute__((visibility("default")))
 const fmha_emu_image fmha_emu_image_of_kernel __asm__("fmha_emu_image");
 extern "C" const fmha_emu_image fmha_emu_image_of_kernel = {
-    FMHA_EMU_ABI_VERSION,           FMHA_EMU_WAVE, FMHA_EMU_TEXT(FMHA_EMU_ARCH),
-    FMHA_EMU_TEXT(FMHA_EMU_SYMBOL), fmha_emu_run,  decltype(fmha_emu_caller_of(&FMHA_EMU_SYMBOL))::bytes,
+    FMHA_EMU_ABI_VERSION,
+    FMHA_EMU_WAVE,
+    FMHA_EMU_TEXT(FMHA_EMU_ARCH),
+    FMHA_EMU_TEXT(FMHA_EMU_SYMBOL),
+    fmha_emu_run,
+    decltype(fmha_emu_caller_of(&FMHA_EMU_SYMBOL))::bytes,
+    FMHA_EMU_HAS_CHECKS,
     &fmha_emu_the_engine,
 };

@@ -15,21 +15,25 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__    __attribute__((noinline))
 
-#define FMHA_EMU_INLINE static inline __attribute__((always_inline, unused))
+#define FMHA_EMU_INLINE static inline __attribute__((always_inline, unused, no_sanitize("alignment")))
 
 static fmha_emu_engine fmha_emu_the_engine;
 
+/* The engine's own memory, whose accesses are not checked: the compiler's checks are for address space 0. */
+#define FMHA_EMU_OWN __attribute__((address_space(1)))
+typedef FMHA_EMU_OWN fmha_emu_lane *fmha_emu_this;
+
 /* The same for the whole life of a lane, hence const; never inlined, so that the compiler keeps that knowledge. */
-static __attribute__((noinline, const, unused)) fmha_emu_lane *fmha_emu_this_lane() {
-    return fmha_emu_the_engine.lane();
+static __attribute__((noinline, const, unused)) fmha_emu_this fmha_emu_this_lane() {
+    return (fmha_emu_this)fmha_emu_the_engine.lane();
 }
 
 /* The place where a macro is used. Immediate operands that are no constants do not compile, as on the device. */
 #define FMHA_EMU_SITE(operation, name, ...)                                                                            \
     static constexpr fmha_emu_site fmha_emu_site_here = {__FILE__, name, __LINE__, operation, {__VA_ARGS__}}
 
-FMHA_EMU_INLINE void fmha_emu_meet(fmha_emu_lane *lane, const fmha_emu_site *site) {
-    fmha_emu_the_engine.meet(lane, site);
+FMHA_EMU_INLINE void fmha_emu_meet(fmha_emu_this lane, const fmha_emu_site *site) {
+    fmha_emu_the_engine.meet((fmha_emu_lane *)lane, site);
 }
 
 /* Local data share. A kernel's text declares it by a macro of its own whose emulated form is fmha_emu_lds(bytes): the
@@ -38,13 +42,13 @@ FMHA_EMU_INLINE void fmha_emu_meet(fmha_emu_lane *lane, const fmha_emu_site *sit
 #define fmha_emu_lds(bytes)                                                                                            \
     ({                                                                                                                 \
         FMHA_EMU_SITE(-1, "fmha_emu_lds", 0);                                                                          \
-        fmha_emu_the_engine.lds(fmha_emu_this_lane(), &fmha_emu_site_here, (bytes));                                   \
+        fmha_emu_the_engine.lds((fmha_emu_lane *)fmha_emu_this_lane(), &fmha_emu_site_here, (bytes));                  \
     })
 /* The block of lds_dynamic_bytes that the launch asked for. */
 #define fmha_emu_lds_dynamic()                                                                                         \
     ({                                                                                                                 \
         FMHA_EMU_SITE(-1, "fmha_emu_lds_dynamic", 0);                                                                  \
-        fmha_emu_the_engine.lds_dynamic(fmha_emu_this_lane(), &fmha_emu_site_here);                                    \
+        fmha_emu_the_engine.lds_dynamic((fmha_emu_lane *)fmha_emu_this_lane(), &fmha_emu_site_here);                   \
     })
 
 /* ---- Bits ----------------------------------------------------------------------------------------------------------

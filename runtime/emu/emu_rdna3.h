@@ -9,13 +9,12 @@ FMHA_EMU_INLINE Float fmha_emu_wmma_gfx11(const fmha_emu_site *site, Half a, Hal
                   "A and B: expected vectors of 16 _Float16 (f16) or 16 short (bf16)");
     static_assert(sizeof(Float) == 4 * Floats && fmha_emu_same<fmha_emu_element<Float>, float>::value,
                   "C: expected a vector of 8 floats in wave32, of 4 in wave64");
-    fmha_emu_lane *lane = fmha_emu_this_lane();
-    __builtin_memcpy(lane->a, &a, 32);
-    __builtin_memcpy(lane->b, &b, 32);
-    __builtin_memcpy(lane->c, &c, sizeof c);
+    fmha_emu_this lane = fmha_emu_this_lane();
+    *(FMHA_EMU_OWN Half *)lane->a = a;
+    *(FMHA_EMU_OWN Half *)lane->b = b;
+    *(FMHA_EMU_OWN Float *)lane->c = c;
     fmha_emu_meet(lane, site);
-    __builtin_memcpy(&c, lane->c, sizeof c);
-    return c;
+    return *(FMHA_EMU_OWN Float *)lane->c;
 }
 
 #define __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(...)                                                                \

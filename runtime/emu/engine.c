@@ -3,28 +3,29 @@
 #include <errno.h>
 #include <fenv.h>
 #include <stdalign.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "access.h"
+#include "count.h"
 #include "emu.h"
 #include "fcontext.h"
 #include "ops.h"
+#include "report.h"
 
-/* A lane's stack with the guard page below it. Stacks that began at the same offset in their pages would share the same
- * few cache sets, so each begins a little lower than the one before. */
+/* Stacks that began at the same offset in their pages would share the same few cache sets, so each begins a little
+ * lower than the one before. */
 enum {
-    STACK_BYTES = 256 * 1024,
-    GUARD_BYTES = 64 * 1024,
-    STRIDE_BYTES = STACK_BYTES + GUARD_BYTES,
+    STACK_BYTES = EMU_STACK_BLOCK - EMU_STACK_GUARD,
+    OWNER_BYTES = 64, /* for the pointer at the lower end */
     COLOUR_BYTES = 1088,
     COLOURS = 64,
-    LDS_AREA_BYTES = 256 * 1024, /* more than any chip has; as much of inaccessible memory before and behind */
-    LDS_MAP_BYTES = 3 * LDS_AREA_BYTES,
-    LDS_ALIGNMENT = 16
+    USABLE_BYTES = STACK_BYTES - OWNER_BYTES - COLOURS * COLOUR_BYTES,
+    LDS_MAP_BYTES = 3 * EMU_LDS_AREA_BYTES /* the area between two of inaccessible memory */
 };
+#define STACKS_BYTES (EMU_LANES_MAX * EMU_STACK_BLOCK)
 
 #define SIGNAL_STACK_BYTES (64 * 1024)
 
@@ -79,6 +80,7 @@ static emu_lane *next_wave(emu_worker *worker) {
                 worker->waves[i].state = EMU_WAVE_READY;
             }
         }
+        emu_lds_waves_met(worker->lds);
         draw_order(worker);
     }
 }
@@ -91,6 +93,7 @@ emu_lane *emu_wave_waits(emu_wave *wave, emu_lane *resume) {
 
 void emu_abandon(emu_worker *worker) {
     emu_lane *self = emu_current;
+    atomic_fetch_add(&worker->launch->given_up, 1);
     emu_switch(self, &worker->host);
 }
 
@@ -102,32 +105,8 @@ void emu_crashed(emu_worker *worker, int signal, void *const *address) {
     emu_abandon(worker);
 }
 
-/* ---- Findings -------------------------------------------------------------------------------------------------------
+/* ---- Divergence -----------------------------------------------------------------------------------------------------
  */
-
-static const char *file_name(const struct fmha_emu_site *site) {
-    return site != NULL ? site->file : "kernel";
-}
-
-void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site *site, const char *format, ...) {
-    char text[EMU_FINDING_TEXT_BYTES];
-    int line = site != NULL ? site->line : 0;
-    int used = snprintf(text, sizeof text, "%s:%d: ", file_name(site), line);
-    va_list arguments;
-    va_start(arguments, format);
-    if (used > 0 && (size_t)used < sizeof text) {
-        vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
-    }
-    va_end(arguments);
-    emu_findings_add(worker->launch->findings, kind, worker->group, file_name(site), line, text);
-}
-
-/* "workgroup (1,0,2), wave 3" */
-static const char *where(const emu_wave *wave, char text[96]) {
-    const unsigned *at = wave->worker->group_at;
-    snprintf(text, 96, "workgroup (%u,%u,%u), wave %u", at[0], at[1], at[2], wave->number);
-    return text;
-}
 
 static const char divergence_cure[] =
     "all lanes of a wave must reach the same one: move it out of the branch or loop, or "
@@ -135,29 +114,29 @@ static const char divergence_cure[] =
 
 COLD static void report_divergence(const emu_lane *lane, const struct fmha_emu_site *site) {
     emu_wave *wave = lane->wave;
-    char place[96];
+    char place[EMU_WHERE_BYTES];
     emu_report(wave->worker, "divergent-collective", site,
                "lane %u reaches %s while lane %u waits for it in %s at %s:%d (%s): %s", lane->seen.index, site->name,
-               wave->first->seen.index, wave->site->name, wave->site->file, wave->site->line, where(wave, place),
+               wave->first->seen.index, wave->site->name, wave->site->file, wave->site->line, emu_where(wave, place),
                divergence_cure);
     emu_abandon(wave->worker);
 }
 
 COLD static void report_ended(emu_wave *wave) {
-    char place[96];
+    char place[EMU_WHERE_BYTES];
     emu_report(
         wave->worker, "divergent-collective", wave->site,
         "%s lacks lane %d, which has returned, while lane %u waits in it (%s): lanes without work must stay to the "
         "end; guard their loads and stores instead",
-        wave->site->name, __builtin_ctzll(wave->ended), wave->first->seen.index, where(wave, place));
+        wave->site->name, __builtin_ctzll(wave->ended), wave->first->seen.index, emu_where(wave, place));
     emu_abandon(wave->worker);
 }
 
 COLD static void report_partial(emu_wave *wave) {
-    char place[96];
+    char place[EMU_WHERE_BYTES];
     emu_report(wave->worker, "divergent-collective", wave->site,
                "%s needs all %u lanes of the wave, got %d (%s): launch a multiple of %u work items", wave->site->name,
-               wave->worker->launch->wave, __builtin_popcountll(wave->present), where(wave, place),
+               wave->worker->launch->wave, __builtin_popcountll(wave->present), emu_where(wave, place),
                wave->worker->launch->wave);
     emu_abandon(wave->worker);
 }
@@ -193,6 +172,9 @@ static void meet(struct fmha_emu_lane *seen, const struct fmha_emu_site *site) {
     if (wave->live != wave->worker->launch->wave) {
         check_missing(wave, operation->need);
     }
+    if (wave->worker->count != NULL) {
+        emu_count_met(wave->worker);
+    }
     operation->execute(wave, site);
 }
 
@@ -207,6 +189,7 @@ static emu_lane *end_lane(emu_lane *lane) {
     if (wave->live == 0) {
         wave->state = EMU_WAVE_ENDED;
         worker->live_waves--;
+        emu_count_met(worker);
         return next_wave(worker);
     }
     if (wave->arrived > 0 && emu_operations[wave->site->operation].need != EMU_NEED_LIVE) {
@@ -216,6 +199,8 @@ static emu_lane *end_lane(emu_lane *lane) {
         return lane->next;
     }
     wave->arrived = 0; /* all that live wait at a barrier */
+    emu_count_met(worker);
+    emu_lds_lanes_met(worker->lds);
     return wave->site->operation == FMHA_EMU_S_BARRIER ? emu_wave_waits(wave, lane->next) : lane->next;
 }
 
@@ -237,48 +222,61 @@ static struct fmha_emu_lane *this_lane(void) {
 static void *lds(struct fmha_emu_lane *seen, const struct fmha_emu_site *site, unsigned long bytes) {
     emu_wave *wave = ((emu_lane *)seen)->wave;
     emu_worker *worker = wave->worker;
-    for (unsigned i = 0; i < worker->segment_count; i++) {
-        if (worker->segments[i].site == site && worker->segments[i].bytes == bytes) {
-            return worker->lds + worker->segments[i].offset;
-        }
+    emu_lds *own = worker->lds;
+    const emu_lds_block *block = emu_lds_find(own, site, bytes);
+    if (block != NULL) {
+        return own->area + block->place;
     }
-    size_t limit = worker->launch->chip->lds_bytes_workgroup;
-    size_t offset = (worker->lds_used + LDS_ALIGNMENT - 1) / LDS_ALIGNMENT * LDS_ALIGNMENT;
-    char place[96];
-    if (bytes > limit || offset + bytes > limit) {
+    size_t limit = worker->launch->chip->lds_bytes_workgroup, used = (own->used + 15) / 16 * 16;
+    char place[EMU_WHERE_BYTES];
+    if (bytes > limit || used + bytes > limit) {
         emu_report(worker, "lds-overflow", site,
-                   "%lu bytes of LDS on top of %zu, expected at most %zu on %s (%s): use smaller tiles", bytes, offset,
-                   limit, worker->launch->chip->arch, where(wave, place));
+                   "%lu bytes of LDS on top of %zu, expected at most %zu on %s (%s): use smaller tiles", bytes, used,
+                   limit, worker->launch->chip->arch, emu_where(wave, place));
         emu_abandon(worker);
     }
-    if (worker->segment_count == EMU_LDS_SEGMENTS_MAX) {
+    if (own->block_count == EMU_LDS_BLOCKS_MAX) {
         emu_report(worker, "lds-overflow", site, "more than %d LDS blocks (%s): declare LDS once, outside loops",
-                   (int)EMU_LDS_SEGMENTS_MAX, where(wave, place));
+                   (int)EMU_LDS_BLOCKS_MAX, emu_where(wave, place));
         emu_abandon(worker);
     }
-    worker->segments[worker->segment_count++] = (emu_lds_segment){.site = site, .offset = offset, .bytes = bytes};
-    worker->lds_used = offset + bytes;
-    memset(worker->lds + offset, 0xff, bytes); /* NaN in every float format: what a workgroup finds is not defined */
-    return worker->lds + offset;
+    return own->area + emu_lds_add(own, site, bytes)->place;
 }
 
 static void *lds_dynamic(struct fmha_emu_lane *seen, const struct fmha_emu_site *site) {
     return lds(seen, site, ((emu_lane *)seen)->wave->worker->launch->lds_dynamic_bytes);
 }
 
-const struct fmha_emu_engine emu_engine = {.lane = this_lane, .meet = meet, .lds = lds, .lds_dynamic = lds_dynamic};
+void emu_engine_fill(struct fmha_emu_engine *engine) {
+    *engine = (struct fmha_emu_engine){
+        .lane = this_lane,
+        .meet = meet,
+        .lds = lds,
+        .lds_dynamic = lds_dynamic,
+        .read_bytes = emu_access_read_bytes,
+        .write_bytes = emu_access_write_bytes,
+        .copy = emu_access_copy,
+        .fill = emu_access_fill,
+        .misaligned = emu_access_misaligned,
+    };
+    memcpy(engine->read, emu_access_read, sizeof engine->read);
+    memcpy(engine->write, emu_access_write, sizeof engine->write);
+}
 
 /* ---- Workgroups -----------------------------------------------------------------------------------------------------
  */
 
+static unsigned char *stack_block(const emu_worker *worker, unsigned lane) {
+    return worker->stacks + lane * EMU_STACK_BLOCK;
+}
+
 static void *stack_top(const emu_worker *worker, unsigned lane) {
-    return worker->stacks + (size_t)(lane + 1) * STRIDE_BYTES - (size_t)(lane % COLOURS) * COLOUR_BYTES;
+    return stack_block(worker, lane + 1) - (size_t)(lane % COLOURS) * COLOUR_BYTES;
 }
 
 static bool in_stack_guard(const emu_worker *worker, const emu_lane *lane, const void *address) {
-    const unsigned char *guard = worker->stacks + (size_t)(lane - worker->lanes) * STRIDE_BYTES;
-    const unsigned char *at = address;
-    return at >= guard && at < guard + GUARD_BYTES;
+    const unsigned char *guard = stack_block(worker, (unsigned)(lane - worker->lanes)), *at = address;
+    return at >= guard && at < guard + EMU_STACK_GUARD;
 }
 
 static void set_lane(emu_worker *worker, unsigned number) {
@@ -297,7 +295,12 @@ static void set_lane(emu_worker *worker, unsigned number) {
     }
     lane->wave = wave;
     lane->current = worker->host.current;
-    lane->context = make_fcontext(stack_top(worker, number), STACK_BYTES - COLOURS * COLOUR_BYTES, lane_main);
+    lane->lds = worker->lds;
+    lane->lds_begin = (uintptr_t)worker->lds->area;
+    lane->wave_mark = (uint8_t)(wave->number + 1);
+    lane->lane_mark = (uint8_t)(seen->index + 1);
+    memcpy(stack_block(worker, number) + EMU_STACK_GUARD, &lane, sizeof(emu_lane *));
+    lane->context = make_fcontext(stack_top(worker, number), USABLE_BYTES, lane_main);
 }
 
 static void set_wave(emu_worker *worker, unsigned number, unsigned lanes) {
@@ -321,9 +324,9 @@ static void set_wave(emu_worker *worker, unsigned number, unsigned lanes) {
 /* Where a lane was: faults have no place in the text of their own, so the last meeting point stands for it. */
 static const char *fault_place(const emu_worker *worker, char text[160]) {
     const emu_lane *lane = worker->fault_lane;
-    char place[96];
+    char place[EMU_WHERE_BYTES];
     snprintf(text, 160, "%s meeting point (%s, lane %u)", lane->wave->site != NULL ? "after this" : "before the first",
-             where(lane->wave, place), lane->seen.index);
+             emu_where(lane->wave, place), lane->seen.index);
     return text;
 }
 
@@ -335,7 +338,7 @@ static void report_bad_access(emu_worker *worker) {
                    fault_place(worker, place));
     } else if (in_stack_guard(worker, worker->fault_lane, worker->fault_address)) {
         emu_report(worker, "crash", site, "more than %d KiB of private arrays, %s: keep less in a lane",
-                   (STACK_BYTES - COLOURS * COLOUR_BYTES) / 1024, fault_place(worker, place));
+                   USABLE_BYTES / 1024, fault_place(worker, place));
     } else {
         emu_memory_describe(worker->launch->memory, worker->fault_address, address, sizeof address);
         emu_report(worker, "crash", site, "access to address 0x%llx, %s, %s: check pointers, strides and bounds",
@@ -376,8 +379,11 @@ static void run_group(emu_worker *worker, unsigned long long group) {
     worker->group_at[2] = (unsigned)(group / launch->grid[0] / launch->grid[1]);
     worker->random = launch->seed * 0xd1342543de82ef95u + group;
     worker->wave_count = worker->live_waves = (lanes + launch->wave - 1) / launch->wave;
-    worker->segment_count = 0;
-    worker->lds_used = 0;
+    emu_lds_begin(worker->lds);
+    if (worker->count != NULL) {
+        emu_count_met(worker); /* of a workgroup that was given up */
+        worker->count->total[EMU_COUNT_WORKGROUPS]++;
+    }
     for (unsigned i = 0; i < worker->wave_count; i++) {
         unsigned left = lanes - i * launch->wave;
         set_wave(worker, i, left < launch->wave ? left : launch->wave);
@@ -398,8 +404,12 @@ void emu_worker_run(emu_worker *worker, emu_launch *launch) {
     sigaltstack(&ours, &before);
     fesetenv(FE_DFL_ENV); /* the caller's rounding and flush-to-zero modes are not the chip's */
     worker->launch = launch;
-    worker->lds =
-        worker->lds_map + 2 * (size_t)LDS_AREA_BYTES - launch->chip->lds_bytes_workgroup; /* ends at the guard */
+    worker->recent = NULL;
+    worker->static_begin = worker->static_end = 0;
+    emu_report_begin(worker);
+    if (launch->counters != NULL) {
+        emu_count_worker_begin(worker);
+    }
     worker->host = (emu_lane){.current = &emu_current};
     emu_current = &worker->host;
     for (;;) {
@@ -411,6 +421,10 @@ void emu_worker_run(emu_worker *worker, emu_launch *launch) {
         run_group(worker, group);
     }
     emu_current = NULL;
+    emu_report_end(worker);
+    if (launch->counters != NULL) {
+        emu_count_worker_end(worker, launch->counters);
+    }
     sigaltstack(&before, NULL);
     atomic_store(&worker->finished, true);
 }
@@ -423,16 +437,19 @@ static unsigned char *map(size_t bytes) {
 fmha_status emu_worker_init(emu_worker *worker) {
     memset(worker, 0, sizeof *worker);
     worker->lanes = aligned_alloc(alignof(emu_lane), EMU_LANES_MAX * sizeof *worker->lanes);
-    worker->stacks = map((size_t)EMU_LANES_MAX * STRIDE_BYTES);
+    worker->stacks_map = map(STACKS_BYTES + EMU_STACK_BLOCK);
+    worker->stacks = worker->stacks_map; /* the first block boundary in it */
+    worker->stacks += -(uintptr_t)worker->stacks & (EMU_STACK_BLOCK - 1);
+    worker->lds = calloc(1, sizeof *worker->lds);
     worker->lds_map = map(LDS_MAP_BYTES);
     worker->signal_stack = malloc(SIGNAL_STACK_BYTES);
-    bool made =
-        worker->lanes != NULL && worker->stacks != NULL && worker->lds_map != NULL && worker->signal_stack != NULL;
+    bool made = worker->lanes != NULL && worker->stacks_map != NULL && worker->lds != NULL && worker->lds_map != NULL &&
+                worker->signal_stack != NULL;
     for (size_t i = 0; made && i < EMU_LANES_MAX; i++) {
-        made = mprotect(worker->stacks + i * STRIDE_BYTES, GUARD_BYTES, PROT_NONE) == 0;
+        made = mprotect(stack_block(worker, (unsigned)i), EMU_STACK_GUARD, PROT_NONE) == 0;
     }
-    made = made && mprotect(worker->lds_map, LDS_AREA_BYTES, PROT_NONE) == 0 &&
-           mprotect(worker->lds_map + 2 * (size_t)LDS_AREA_BYTES, LDS_AREA_BYTES, PROT_NONE) == 0;
+    made = made && mprotect(worker->lds_map, EMU_LDS_AREA_BYTES, PROT_NONE) == 0 &&
+           mprotect(worker->lds_map + 2 * (size_t)EMU_LDS_AREA_BYTES, EMU_LDS_AREA_BYTES, PROT_NONE) == 0;
     if (!made) {
         int problem = errno;
         emu_worker_free(worker);
@@ -441,14 +458,16 @@ fmha_status emu_worker_init(emu_worker *worker) {
                         "ulimit -v or vm.max_map_count",
                         (int)EMU_LANES_MAX, strerror(problem));
     }
+    worker->lds->area = worker->lds_map + EMU_LDS_AREA_BYTES;
     return FMHA_OK;
 }
 
 void emu_worker_free(emu_worker *worker) {
     free(worker->lanes);
+    free(worker->lds);
     free(worker->signal_stack);
-    if (worker->stacks != NULL) {
-        munmap(worker->stacks, (size_t)EMU_LANES_MAX * STRIDE_BYTES);
+    if (worker->stacks_map != NULL) {
+        munmap(worker->stacks_map, STACKS_BYTES + EMU_STACK_BLOCK);
     }
     if (worker->lds_map != NULL) {
         munmap(worker->lds_map, LDS_MAP_BYTES);

@@ -14,13 +14,22 @@
 #include "chips.h"
 #include "emu_abi.h"
 #include "findings.h"
+#include "lds.h"
 #include "memory.h"
+#include "place.h"
 
 enum {
     EMU_LANES_MAX = 1024, /* work items of a workgroup */
     EMU_WAVES_MAX = 32,
-    EMU_LDS_SEGMENTS_MAX = 32
+    EMU_SEEN_MAX = 256 /* different faulty accesses of which a worker keeps account; a power of two */
 };
+
+/* A lane's stack stands in the upper part of a block of this size and alignment, below it what must not be touched. So
+ * the block of a running lane is found from any address in its stack; at the stack's lower end is a pointer to the
+ * lane.
+ */
+#define EMU_STACK_BLOCK ((uintptr_t)512 * 1024)
+#define EMU_STACK_GUARD ((uintptr_t)256 * 1024)
 
 typedef struct emu_lane emu_lane;
 typedef struct emu_wave emu_wave;
@@ -32,8 +41,13 @@ typedef struct emu_launch {
     const void *arguments;
     const emu_chip *chip;
     const emu_memory *memory;
+    size_t argument_bytes;          /* of the block at `arguments` */
     uintptr_t text_begin, text_end; /* the kernel's machine code */
-    unsigned wave;                  /* lanes of a wave */
+    uintptr_t base, end;            /* all of the kernel's object in memory */
+    emu_lines *lines;
+    uint32_t number;               /* of the device's launches */
+    struct emu_counters *counters; /* NULL: nothing is counted */
+    unsigned wave;                 /* lanes of a wave */
     unsigned grid[3], workgroup[3];
     unsigned long long groups;
     size_t lds_dynamic_bytes;
@@ -41,6 +55,7 @@ typedef struct emu_launch {
     unsigned seconds;
     emu_findings *findings;
     atomic_ullong next_group;
+    atomic_ullong given_up; /* workgroups */
 } emu_launch;
 
 struct emu_lane {
@@ -49,6 +64,9 @@ struct emu_lane {
     emu_wave *wave;            /* NULL: the thread itself, outside any kernel */
     emu_lane *next, *previous; /* ring of the wave's lanes that have not returned */
     emu_lane **current;        /* its thread's emu_current, found without a look-up */
+    emu_lds *lds;              /* the workgroup's, and where it begins */
+    uintptr_t lds_begin;
+    uint8_t wave_mark, lane_mark; /* in emu_lds's shadows */
 };
 
 typedef enum emu_wave_state {
@@ -69,20 +87,26 @@ struct emu_wave {
     emu_wave_state state;
 };
 
-typedef struct emu_lds_segment {
-    const struct fmha_emu_site *site;
-    size_t offset, bytes;
-} emu_lds_segment;
+/* A faulty access that was told of: the same again only counts. */
+typedef struct emu_seen {
+    const char *kind; /* NULL: free */
+    const void *at;   /* in the kernel's code */
+    emu_place place;
+    unsigned long long again;
+} emu_seen;
 
 /* A thread's place to run workgroups in; its memory is kept from launch to launch. */
 struct emu_worker {
     emu_lane host; /* the thread itself, while no lane runs */
     emu_wave waves[EMU_WAVES_MAX];
-    emu_lds_segment segments[EMU_LDS_SEGMENTS_MAX];
+    emu_seen seen[EMU_SEEN_MAX];
+    emu_lds *lds;
+    struct emu_count *count;            /* NULL: nothing is counted */
+    const emu_allocation *recent;       /* that was touched last */
+    uintptr_t static_begin, static_end; /* the kernel's variables of this thread, once they are known */
     emu_launch *launch;
     emu_lane *lanes;
-    unsigned char *stacks, *lds, *lds_map, *signal_stack;
-    size_t lds_used;
+    unsigned char *stacks, *stacks_map, *lds_map, *signal_stack;
     uint64_t random;
     unsigned long long group; /* the workgroup's number */
     emu_lane *fault_lane;     /* that crashed */
@@ -90,7 +114,7 @@ struct emu_worker {
     atomic_ullong started;         /* workgroups begun: for the watchdog, which reads from another thread */
     unsigned order[EMU_WAVES_MAX]; /* of the waves between two barriers */
     unsigned turn;                 /* whose it is in that order */
-    unsigned wave_count, live_waves, segment_count;
+    unsigned wave_count, live_waves;
     unsigned group_at[3];
     int fault_signal; /* 0 if no lane crashed */
     bool fault_has_address;
@@ -101,7 +125,7 @@ struct emu_worker {
 extern _Thread_local emu_lane *emu_current;
 
 /* What kernels call. */
-extern const struct fmha_emu_engine emu_engine;
+void emu_engine_fill(struct fmha_emu_engine *engine);
 
 fmha_status emu_worker_init(emu_worker *worker);
 void emu_worker_free(emu_worker *worker);
@@ -114,9 +138,6 @@ void emu_switch(emu_lane *from, emu_lane *to);
 /* For operations: the wave has come to a barrier, with `resume` to go on; returns the lane that runs next. */
 emu_lane *emu_wave_waits(emu_wave *wave, emu_lane *resume);
 
-/* Records a finding at a place in the kernel; the text is "FILE:LINE: " and the formatted words. */
-void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site *site, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
 /* Ends the workgroup whose lane is running, which never runs again. */
 void emu_abandon(emu_worker *worker);
 

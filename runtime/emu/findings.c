@@ -95,6 +95,18 @@ void emu_findings_add(emu_findings *findings, const char *kind, unsigned long lo
     pthread_mutex_unlock(&findings->lock);
 }
 
+void emu_findings_repeat(emu_findings *findings, const char *kind, const char *file, int line,
+                         unsigned long long times) {
+    char place[512];
+    snprintf(place, sizeof place, "%s:%d", file, line);
+    pthread_mutex_lock(&findings->lock);
+    emu_finding *known = find(findings, kind, place);
+    if (known != NULL) {
+        known->count += times;
+    }
+    pthread_mutex_unlock(&findings->lock);
+}
+
 static int by_group(const void *left, const void *right) {
     const emu_finding *a = left, *b = right;
     if (a->group != b->group) {

@@ -33,6 +33,10 @@ void emu_findings_clear(emu_findings *findings); /* frees what it holds; usable 
 void emu_findings_add(emu_findings *findings, const char *kind, unsigned long long group, const char *file, int line,
                       const char *text);
 
+/* Counts a finding that is known so many times more. Thread-safe. */
+void emu_findings_repeat(emu_findings *findings, const char *kind, const char *file, int line,
+                         unsigned long long times);
+
 /* The findings in the order of workgroups; the array and its strings live until the next call or clear. */
 fmha_status emu_findings_list(emu_findings *findings, const fmha_finding **list, size_t *count);
 

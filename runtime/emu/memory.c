@@ -46,6 +46,12 @@ fmha_status emu_memory_alloc(emu_memory *memory, size_t bytes, const char *label
     memset(block, 0xff, rounded);
     emu_allocation added = {.begin = (uintptr_t)block, .bytes = bytes};
     snprintf(added.label, sizeof added.label, "%s", label != NULL ? label : "unnamed");
+    if (!emu_views_init(&added.views, bytes, added.label)) {
+        free(block);
+        return emu_fail(FMHA_ERROR_MEMORY,
+                        "memory: the host has no %zu bytes to keep account of \"%s\": use a smaller problem", bytes,
+                        added.label);
+    }
     size_t at = above(memory, added.begin);
     memmove(memory->list + at + 1, memory->list + at, (memory->count - at) * sizeof *memory->list);
     memory->list[at] = added;
@@ -67,6 +73,7 @@ fmha_status emu_memory_free(emu_memory *memory, void *address) {
                         address, where);
     }
     free(address);
+    emu_views_free(&memory->list[at - 1].views);
     memmove(memory->list + at - 1, memory->list + at, (memory->count - at) * sizeof *memory->list);
     memory->count--;
     return FMHA_OK;
@@ -75,6 +82,7 @@ fmha_status emu_memory_free(emu_memory *memory, void *address) {
 void emu_memory_free_all(emu_memory *memory) {
     for (size_t i = 0; i < memory->count; i++) {
         free((void *)memory->list[i].begin);
+        emu_views_free(&memory->list[i].views);
     }
     free(memory->list);
     *memory = (emu_memory){0};
@@ -96,8 +104,7 @@ void emu_memory_describe(const emu_memory *memory, const void *address, char *te
     const emu_allocation *before = at > 0 ? &memory->list[at - 1] : NULL;
     const emu_allocation *after = at < memory->count ? &memory->list[at] : NULL;
     if (before != NULL && value - before->begin < before->bytes) {
-        snprintf(text, text_bytes, "byte %zu of \"%s\" (%zu bytes)", (size_t)(value - before->begin), before->label,
-                 before->bytes);
+        emu_views_describe(&before->views, value - before->begin, text, text_bytes);
     } else if (value < 4096) {
         snprintf(text, text_bytes, "a null pointer plus %zu", (size_t)value);
     } else if (before != NULL && (after == NULL || value - before->begin - before->bytes < after->begin - value)) {

@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #include "fmha.h"
+#include "views.h"
 
-#define EMU_MEMORY_LABEL_BYTES 32
-#define EMU_MEMORY_ALIGNMENT   256
+#define EMU_MEMORY_ALIGNMENT 256
 
 typedef struct emu_allocation {
     uintptr_t begin; /* multiple of EMU_MEMORY_ALIGNMENT */
     size_t bytes;    /* as asked for */
-    char label[EMU_MEMORY_LABEL_BYTES];
+    char label[EMU_LABEL_BYTES];
+    emu_views views;
 } emu_allocation;
 
 typedef struct emu_memory {

@@ -58,22 +58,32 @@ static fmha_status open_image(const void *image, size_t image_bytes, emu_module 
 }
 
 typedef struct text_range {
-    uintptr_t inside, begin, end;
+    uintptr_t inside, begin, end, base, object_end;
 } text_range;
 
 static int find_text(struct dl_phdr_info *object, size_t size, void *context) {
     (void)size;
     text_range *range = context;
+    uintptr_t base = (uintptr_t)object->dlpi_addr, object_end = base;
+    bool found = false;
     for (int i = 0; i < object->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        uintptr_t begin = (uintptr_t)object->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD && range->inside >= begin && range->inside < begin + segment->p_memsz) {
+        uintptr_t begin = base + segment->p_vaddr, end = begin + segment->p_memsz;
+        if (segment->p_type != PT_LOAD) {
+            continue;
+        }
+        object_end = end > object_end ? end : object_end;
+        if (range->inside >= begin && range->inside < end) {
             range->begin = begin;
-            range->end = begin + segment->p_memsz;
-            return 1;
+            range->end = end;
+            found = true;
         }
     }
-    return 0;
+    if (found) {
+        range->base = base;
+        range->object_end = object_end;
+    }
+    return found;
 }
 
 static fmha_status check(const emu_chip *chip, const struct fmha_emu_image *image) {
@@ -132,11 +142,15 @@ fmha_status emu_module_load(const emu_chip *chip, const void *image, size_t imag
     dl_iterate_phdr(find_text, &range);
     module->text_begin = range.begin;
     module->text_end = range.end;
-    *module->image->engine = emu_engine;
+    module->base = range.base;
+    module->end = range.object_end;
+    module->lines = emu_lines_open(module->file);
+    emu_engine_fill(module->image->engine);
     return FMHA_OK;
 }
 
 void emu_module_unload(emu_module *module) {
+    emu_lines_close(module->lines);
     if (module->handle != NULL) {
         dlclose(module->handle);
     }

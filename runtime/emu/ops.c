@@ -10,8 +10,8 @@ static void s_barrier(emu_wave *wave, const struct fmha_emu_site *site) {
 }
 
 static void wave_barrier(emu_wave *wave, const struct fmha_emu_site *site) {
-    (void)wave;
     (void)site;
+    emu_lds_lanes_met(wave->worker->lds);
 }
 
 const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {

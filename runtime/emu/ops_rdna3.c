@@ -8,7 +8,9 @@
  * chip's own order and rounding of the sum, so results agree with a chip's within rounding only. */
 #include <string.h>
 
+#include "count.h"
 #include "ops.h"
+#include "report.h"
 #include "wmma.h"
 
 enum { SIZE = 16 };
@@ -31,6 +33,9 @@ static void report_replica(emu_wave *wave, const struct fmha_emu_site *site, cha
 }
 
 static void check_operands(emu_wave *wave, const struct fmha_emu_site *site) {
+    if (wave->worker->count != NULL) {
+        wave->worker->count->total[EMU_COUNT_MATRIX]++;
+    }
     const emu_lane *lanes = wave->lanes;
     for (unsigned i = SIZE; i < wave->worker->launch->wave; i++) {
         const struct fmha_emu_lane *original = &lanes[i % SIZE].seen, *copy = &lanes[i].seen;

@@ -272,8 +272,8 @@ Test(verify, the_report_as_json) {
     cr_assert(cJSON_GetObjectItem(one, "lse_error_over_bound")->valuedouble <= 1);
     cr_assert(strstr(text.bytes, "18446744073709551615"));
     cJSON *findings = cJSON_GetObjectItem(one, "findings");
-    cr_assert(cJSON_GetArraySize(findings) == 4); /* three elements and "more" */
-    cr_assert_str_eq(cJSON_GetArrayItem(findings, 3)->valuestring, "... and 3 more elements of O were not written");
+    cr_assert(cJSON_GetArraySize(findings) == 5); /* the device's, three elements and "more" */
+    cr_assert_str_eq(cJSON_GetArrayItem(findings, 4)->valuestring, "... and 3 more elements of O were not written");
     cJSON_Delete(object);
     text_free(&text);
     verify_report_free(&report);
@@ -411,7 +411,7 @@ static void run_far_apart(const char *template_dir, bool v_too) {
     cr_assert(engine, "%s", error.text);
     make_spec(engine, (const char *const[]){"hd=64", NULL}, &spec);
     cr_assert(instance_emit(engine, &spec, &instance, &error), "%s", error.text);
-    cr_assert(execute_open("emu:gfx1151", &instance, 1, &target, &error), "%s", error.text);
+    cr_assert(execute_open("emu:gfx1151", &instance, &(struct execute_options){0}, &target, &error), "%s", error.text);
     cr_assert(trial_new(&trial, &problem, HALF_F16, &error), "%s", error.text);
     inputs_make(INPUT_UNBALANCED, &problem, HALF_F16, 1, trial.q, trial.k, trial.v);
     cr_assert(trial_run(&trial, &target, &layouts, true, &findings, &error), "%s", error.text);

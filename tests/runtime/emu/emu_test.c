@@ -16,6 +16,10 @@ void emu_test_close(emu_test *test) {
     test->driver->close(test->device);
 }
 
+void emu_test_set(emu_test *test, const char *option, int64_t value) {
+    cr_assert(eq(int, test->driver->set(test->device, option, value), FMHA_OK), "%s", fmha_last_error());
+}
+
 void *emu_test_kernel(emu_test *test, const char *text, const char *path, int wave) {
     fmha_source source = {.text = text, .symbol = "kernel", .path = path, .wave = wave};
     void *image, *module, *kernel;

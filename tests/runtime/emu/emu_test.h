@@ -16,6 +16,9 @@ typedef struct emu_test {
 emu_test emu_test_open(const char *chip);
 void emu_test_close(emu_test *test);
 
+/* Sets one of the device's options. */
+void emu_test_set(emu_test *test, const char *option, int64_t value);
+
 /* Compiles and loads; `path` is what findings call the text. The kernel is named "kernel". */
 void *emu_test_kernel(emu_test *test, const char *text, const char *path, int wave);
 /* The same from a file beside the tests. */

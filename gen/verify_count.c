@@ -1,0 +1,60 @@
+#include "verify_count.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(struct verify_case *result, const char *name, const char *tensor, double value) {
+    if (result->counter_count == VERIFY_COUNTERS_MAX)
+        return;
+    struct verify_counter *added = &result->counters[result->counter_count++];
+    snprintf(added->name, sizeof added->name, "%s", name);
+    snprintf(added->tensor, sizeof added->tensor, "%s", tensor ? tensor : "");
+    added->value = value;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+
+/* Matrix instructions of 16 x 16 x 16 that both products of one tile take. */
+static double matrix_of_tile(const int32_t *field) {
+    return (double)field[SPEC_BLOCK_M] / 16 * (field[SPEC_BLOCK_K] / 16) *
+           (double)(ceil_div(field[SPEC_HEAD_DIM], 16) + ceil_div(field[SPEC_HEAD_DIM_V], 16));
+}
+
+/* Tiles in which some query of a workgroup sees some key: its last query sees most. */
+static int64_t tiles_needed(const int32_t *field, const struct reference_problem *problem) {
+    int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused, tiles = 0;
+    for (int64_t first = 0; first < problem->seqlen_q; first += rows) {
+        int64_t last = first + rows < problem->seqlen_q ? first + rows - 1 : problem->seqlen_q - 1;
+        int64_t visible = reference_visible_keys(problem->mask, last, problem->seqlen_q, problem->seqlen_k);
+        tiles += ceil_div(visible, field[SPEC_BLOCK_K]);
+    }
+    return tiles * problem->batch * (problem->heads_q / fused);
+}
+
+bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
+                  struct verify_case *result, struct error *error) {
+    const fmha_counter *list;
+    size_t count;
+    if (fmha_device_counters(target->device, &list, &count) != FMHA_OK)
+        return error_set(error, ERROR_RUN, "counters: %s", fmha_last_error());
+    if (count && !result->counter_count) {
+        for (size_t index = 0; index < count; index++)
+            add(result, list[index].name, list[index].tensor, (double)list[index].value);
+        const int32_t *field = target->instance->spec.value;
+        add(result, "key_tiles", NULL, verify_counter_value(result, "matrix_instructions", "") / matrix_of_tile(field));
+        add(result, "key_tiles_needed", NULL, (double)tiles_needed(field, problem));
+    }
+    if (fmha_device_clear_counters(target->device) != FMHA_OK)
+        return error_set(error, ERROR_RUN, "counters: %s", fmha_last_error());
+    return true;
+}
+
+double verify_counter_value(const struct verify_case *one, const char *name, const char *tensor) {
+    for (int index = 0; index < one->counter_count; index++)
+        if (strcmp(one->counters[index].name, name) == 0 && strcmp(one->counters[index].tensor, tensor) == 0)
+            return one->counters[index].value;
+    return NAN;
+}

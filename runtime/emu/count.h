@@ -1,0 +1,81 @@
+/* What kernels do, counted: matrix instructions, LDS accesses and their bank conflicts, bytes of each tensor. */
+#ifndef EMU_COUNT_H
+#define EMU_COUNT_H
+
+#include <pthread.h>
+
+#include "engine.h"
+
+enum { EMU_COUNT_SITES = 1024 }; /* accesses to LDS in a kernel's code of which account is kept; a power of two */
+
+/* One LDS instruction of a wave: the n-th time that its lanes come to one place between two meeting points. */
+typedef struct emu_lds_instruction {
+    uint64_t lanes;
+    uint32_t place[FMHA_EMU_WAVE_MAX];
+} emu_lds_instruction;
+
+typedef struct emu_lds_site {
+    const void *at; /* NULL: free */
+    emu_lds_instruction *list;
+    unsigned count, capacity; /* of the list */
+    unsigned lane, time;      /* the lane that came last, counting from 1, and how often it did */
+    size_t bytes;
+    bool write;
+} emu_lds_site;
+
+/* The order of the names in count.c. */
+enum {
+    EMU_COUNT_LAUNCHES,
+    EMU_COUNT_WORKGROUPS,
+    EMU_COUNT_MATRIX,
+    EMU_COUNT_LDS_READS,
+    EMU_COUNT_LDS_WRITES,
+    EMU_COUNT_LDS_BYTES_READ,
+    EMU_COUNT_LDS_BYTES_WRITTEN,
+    EMU_COUNT_LDS_CYCLES,
+    EMU_COUNT_LDS_CONFLICTS,
+    EMU_COUNT_TOTALS
+};
+
+/* A worker's account of one launch. */
+struct emu_count {
+    uint64_t total[EMU_COUNT_TOTALS];
+    emu_lds_site sites[EMU_COUNT_SITES];
+    unsigned used[EMU_COUNT_SITES]; /* sites with instructions that are not added up yet */
+    unsigned used_count;
+    bool lost; /* out of memory or of sites */
+};
+
+/* A device's totals since they were last cleared. */
+struct emu_counters {
+    pthread_mutex_t lock;
+    uint64_t total[EMU_COUNT_TOTALS];
+    struct emu_tensor_count {
+        char label[EMU_LABEL_BYTES];
+        uint64_t value[4]; /* bytes_read, bytes_written, unique_bytes_read, unique_bytes_written */
+    } * tensors;
+    size_t tensor_count;
+    bool lost;
+    fmha_counter *seen; /* handed out */
+    size_t seen_count;
+};
+typedef struct emu_counters emu_counters;
+
+void emu_counters_init(emu_counters *counters);
+void emu_counters_clear(emu_counters *counters);
+fmha_status emu_counters_list(emu_counters *counters, const fmha_counter **list, size_t *count);
+
+/* Around a launch that is counted. */
+fmha_status emu_count_begin(emu_memory *memory);
+void emu_count_end(emu_counters *counters, const emu_memory *memory);
+
+/* A worker begins with a launch that is counted and ends with it. False without memory. */
+bool emu_count_worker_begin(emu_worker *worker);
+void emu_count_worker_end(emu_worker *worker, emu_counters *counters);
+
+void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at);
+void emu_count_memory(const emu_views *views, size_t offset, size_t bytes, bool write);
+/* The lanes of a wave have met or ended: what they did since they last met is added up. */
+void emu_count_met(emu_worker *worker);
+
+#endif
