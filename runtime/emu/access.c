@@ -16,8 +16,8 @@ static const char other_wave[] = "put an s_barrier between the two accesses, or 
 static const char other_lane[] = "put a wave_barrier, with a fence before and one after it, between the two accesses: "
                                  "the compiler may exchange them";
 
-COLD static void report_lds(emu_lane *lane, emu_lds_fault fault, const emu_lds_detail *detail, size_t bytes, bool write,
-                            const void *at) {
+COLD static void report_lds(emu_lane *lane, emu_lds_fault fault, const emu_lds_detail *detail, size_t place,
+                            size_t bytes, bool write, const void *at) {
     char where[EMU_ADDRESS_BYTES];
     const char *verb = write ? "writes" : "reads", *other = detail->other == EMU_LDS_SEVERAL ? "s" : "";
     unsigned number = detail->other - 1u;
@@ -26,9 +26,10 @@ COLD static void report_lds(emu_lane *lane, emu_lds_fault fault, const emu_lds_d
     case EMU_LDS_FINE:
         break;
     case EMU_LDS_OUTSIDE:
+        emu_address_text(lane, lane->lds_begin + place, where);
         emu_report_access(lane, "lds-out-of-bounds", at,
                           "check the index against the size that the kernel declares, or declare more",
-                          "%s %zu bytes up to or over %s", verb, bytes, where);
+                          "%s %zu bytes at %s%s", verb, bytes, where, detail->at > place ? ", which end before" : "");
         emu_abandon(lane->wave->worker);
         break;
     case EMU_LDS_UNWRITTEN:
@@ -73,7 +74,7 @@ ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool w
     emu_lds_fault fault = write ? emu_lds_write(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail)
                                 : emu_lds_read(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail);
     if (__builtin_expect(fault != EMU_LDS_FINE, 0)) {
-        report_lds(lane, fault, &detail, bytes, write, at);
+        report_lds(lane, fault, &detail, place, bytes, write, at);
     }
     if (__builtin_expect(lane->wave->worker->count != NULL, 0)) {
         emu_count_lds(lane, place, bytes, write, at);
@@ -175,11 +176,14 @@ static int find_statics(struct dl_phdr_info *object, size_t size, void *context)
     return 1;
 }
 
-/* Constants and variables of the kernel's text, its arguments. */
+/* Constants and variables of the kernel's text, its arguments; and the engine's own part of a lane, which is reached
+ * here when the compiler fills it or copies into it as a whole. */
 COLD static bool is_static(emu_worker *worker, uintptr_t address, size_t bytes) {
     const emu_launch *launch = worker->launch;
     uintptr_t arguments = (uintptr_t)launch->arguments, last = address + bytes - 1;
+    uintptr_t lanes = (uintptr_t)worker->lanes;
     if ((address >= launch->base && last < launch->end) ||
+        (address >= lanes && last < lanes + EMU_LANES_MAX * sizeof *worker->lanes) ||
         (address >= arguments && last < arguments + launch->argument_bytes)) {
         return true;
     }

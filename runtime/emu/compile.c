@@ -104,21 +104,13 @@ static fmha_status write_texts(folder *private_folder) {
 
 /* The address sanitizer's calls before accesses, with bodies of ours (emu_access.h) and without what else it does, and
  * the undefined behaviour sanitizer's comparison of addresses with what their types promise. */
-static const char *const check_options[] = {"-DFMHA_EMU_CHECKS",
-                                            "-fsanitize=address,alignment",
-                                            "-fno-sanitize-recover=alignment",
-                                            "-fno-sanitize-link-runtime",
-                                            "-mllvm",
-                                            "-asan-instrumentation-with-call-threshold=0",
-                                            "-mllvm",
-                                            "-asan-memory-access-callback-prefix=fmha_emu_access_",
-                                            "-mllvm",
-                                            "-asan-stack=0",
-                                            "-mllvm",
-                                            "-asan-globals=0",
-                                            "-mllvm",
-                                            "-asan-constructor-kind=none",
-                                            NULL};
+static const char *const check_options[] = {
+    "-DFMHA_EMU_CHECKS", "-fsanitize=address,alignment", "-fno-sanitize-recover=alignment",
+    "-fno-sanitize-link-runtime", "-mllvm", "-asan-instrumentation-with-call-threshold=0", "-mllvm",
+    "-asan-memory-access-callback-prefix=fmha_emu_access_", "-mllvm", "-asan-stack=0", "-mllvm", "-asan-globals=0",
+    "-mllvm", "-asan-constructor-kind=none",
+    /* A write after a read of the same address is to be seen too. */
+    "-mllvm", "-asan-opt-same-temp=0", NULL};
 
 static void add_words(const char **command, const char *const *words) {
     while (*command != NULL) {

@@ -176,7 +176,12 @@ void emu_views_describe(const emu_views *views, size_t offset, char *text, size_
         if (below || (distance < views->bytes - offset && views->owner[offset + distance] != 0)) {
             /* the first byte after an element is 0 bytes after it */
             size_t apart = below ? distance - 1 : distance;
-            snprintf(before, sizeof before, "%zu byte%s %s ", apart, apart == 1 ? "" : "s", below ? "after" : "before");
+            if (apart == 0) {
+                snprintf(before, sizeof before, "directly after ");
+            } else {
+                snprintf(before, sizeof before, "%zu byte%s %s ", apart, apart == 1 ? "" : "s",
+                         below ? "after" : "before");
+            }
             describe_element(views, below ? offset - distance : offset + distance, before, text, text_bytes);
             return;
         }
