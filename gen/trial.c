@@ -154,10 +154,11 @@ static void compare_bits(const struct trial *trial, const uint16_t *o, const flo
     if (different) {
         struct place at = place_of_row(trial, first / columns);
         findings_add(findings,
-                     "%s: %" PRId64 " elements of O differ from the first run's; O[batch %" PRId64 ", head %" PRId64
+                     "%s: %" PRId64 " element%s of O differ%s from the first run's; O[batch %" PRId64 ", head %" PRId64
                      ", query %" PRId64 ", column %" PRId64 "] was %.6g, is %.6g: a race; look for a missing barrier",
-                     what, different, at.batch, at.head, at.query, first % columns,
-                     half_to_double(trial->type, trial->o[first]), half_to_double(trial->type, o[first]));
+                     what, different, different == 1 ? "" : "s", different == 1 ? "s" : "", at.batch, at.head, at.query,
+                     first % columns, half_to_double(trial->type, trial->o[first]),
+                     half_to_double(trial->type, o[first]));
     }
     for (int64_t row = 0; lse && row < trial->rows; row++)
         if (memcmp(&lse[row], &trial->lse[row], sizeof *lse) != 0) {

@@ -10,6 +10,7 @@
 #include "template.h"
 #include "trial.h"
 #include "verify.h"
+#include "verify_count.h"
 
 static const char naive[] = TEST_DATA "-verify";
 
@@ -167,6 +168,68 @@ Test(verify, identities_are_checked_without_the_reference) {
     const char *const tail[] = {"hd=32", "causal=none", "set=fault=key_tail", NULL};
     cr_assert(verify(naive, tail, NULL, &report, &error), "%s", error.text);
     cr_assert(findings_that_begin(&report, "identity 'keys permuted', O element"));
+    verify_report_free(&report);
+}
+
+/* Runs with the waves in other orders must agree to the bit. */
+Test(verify, schedules_must_agree) {
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){1, 1, 1, 40, 8};
+    options.shape_count = 1;
+    options.schedules = 3;
+    EXPECT_PASS(naive, &options, "hd=8");
+    options.inputs = VERIFY_INPUTS_IMPULSE;
+    const char *const settings[] = {"hd=8", "set=fault=differs_between_runs", NULL};
+    cr_assert(verify(naive, settings, &options, &report, &error), "%s", error.text);
+    cr_assert(report.cases[0].finding_count == 1);
+    cr_assert_str_eq(
+        report.cases[0].findings[0],
+        "schedule 2: 1 element of O differs from the first run's; O[batch 0, head 0, query 0, column 0] was "
+        "-945, is 1000: a race; look for a missing barrier");
+    verify_report_free(&report);
+}
+
+static double counted(const struct verify_case *one, const char *name, const char *tensor) {
+    return verify_counter_value(one, name, tensor);
+}
+
+/* The plain kernel reads each query's row for each key that it sees, in elements of two bytes; three tiles of 64
+ * queries need two tiles of 32 keys each. */
+Test(verify, what_is_counted) {
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    struct text table = {0}, json = {0};
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){1, 2, 1, 130, 40};
+    options.shape_count = 1;
+    options.inputs = VERIFY_INPUTS_RANDOM;
+    options.count = true;
+    const char *const settings[] = {"hd=8", "causal=top-left", NULL};
+    cr_assert(verify(naive, settings, &options, &report, &error), "%s", error.text);
+    const struct verify_case *one = &report.cases[0];
+    double seen = 2 * (40 * 41 / 2 + 90 * 40); /* of both heads: pairs of query and key */
+    cr_assert(counted(one, "matrix_instructions", "") == 0);
+    cr_assert(counted(one, "workgroups", "") == 2 * 5);
+    cr_assert(counted(one, "bytes_read", "k") == seen * 8 * 2);
+    cr_assert(counted(one, "unique_bytes_read", "k") == 40 * 8 * 2);
+    cr_assert(counted(one, "bytes_written", "o") == 2 * 130 * 8 * 2);
+    cr_assert(counted(one, "bytes_read", "o") == 0);
+    cr_assert(counted(one, "key_tiles_needed", "") == 2 * (2 + 2 + 2));
+    verify_report_table(&report, &table);
+    cr_assert(strstr(table.bytes, "key tiles"), "%s", table.bytes);
+    cr_assert(verify_report_json(&report, &json, &error), "%s", error.text);
+    cJSON *object = cJSON_Parse(json.bytes);
+    cJSON *counters = cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(object, "cases"), 0), "counters");
+    cr_assert(cJSON_GetObjectItem(counters, "workgroups")->valuedouble == 10);
+    cJSON *k = cJSON_GetObjectItem(cJSON_GetObjectItem(counters, "tensors"), "k");
+    cr_assert(cJSON_GetObjectItem(k, "unique_bytes_read")->valuedouble == 640);
+    cJSON_Delete(object);
+    text_free(&table);
+    text_free(&json);
     verify_report_free(&report);
 }
 

@@ -237,6 +237,54 @@ Test(device, memory_failures_are_the_drivers) {
     finish();
 }
 
+/* The fake driver has none of the functions for emulated devices: views are checked and ignored, options refused. */
+Test(device, views_are_checked) {
+    void *address;
+    cr_assert_eq(fmha_memory_alloc(device, 64, "q", &address), FMHA_OK);
+    fmha_tensor_view view = {.label = "q",
+                             .address = address,
+                             .element_bytes = 2,
+                             .dimensions = 2,
+                             .shape = {4, 8},
+                             .strides = {8, 1},
+                             .access = FMHA_ACCESS_READ};
+    cr_assert_eq(fmha_memory_view(device, &view), FMHA_OK, "%s", fmha_last_error());
+    view.strides[0] = 9;
+    expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
+                 "fmha_memory_view: expected at most 64 bytes from offset 0 of a buffer of 64 bytes, got 70");
+    view.shape[0] = 0;
+    cr_assert_eq(fmha_memory_view(device, &view), FMHA_OK, "an empty tensor has no element to lie anywhere");
+    view.shape[0] = -1;
+    expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
+                 "fmha_memory_view: expected sizes and strides of 0 and up, got size -1 and stride 9 in dimension 0 "
+                 "(tensor 'q')");
+    view.shape[0] = INT64_MAX;
+    expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
+                 "fmha_memory_view: expected a tensor that ends within the address space; check shape and strides "
+                 "(tensor 'q')");
+    view.dimensions = 7;
+    view.address = NULL;
+    fmha_memory_free(device, address);
+    cr_assert_eq(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT);
+    cr_assert_eq(fmha_memory_view(device, NULL), FMHA_ERROR_ARGUMENT);
+    finish();
+}
+
+Test(device, options_and_counters_are_for_emulated_devices) {
+    const fmha_counter *counters = (const fmha_counter *)&device;
+    size_t count = 7;
+    expect_error(fmha_device_set(device, "seed", 1), FMHA_ERROR_UNSUPPORTED,
+                 "fmha_device_set: fake gfx1151 has no option 'seed': options are for emulated devices");
+    cr_assert_eq(fmha_device_set(device, NULL, 1), FMHA_ERROR_ARGUMENT);
+    cr_assert_eq(fmha_device_counters(device, &counters, &count), FMHA_OK);
+    cr_assert_null(counters);
+    cr_assert_eq(count, 0);
+    cr_assert_eq(fmha_device_counters(device, NULL, &count), FMHA_ERROR_ARGUMENT);
+    cr_assert_eq(fmha_device_clear_counters(device), FMHA_OK);
+    cr_assert_eq(fmha_device_clear_counters(NULL), FMHA_ERROR_ARGUMENT);
+    finish();
+}
+
 /* ---- Code ------------------------------------------------------------------------------------------------ */
 
 Test(device, source_becomes_an_image) {

@@ -1,0 +1,110 @@
+/* Counters against counts made by hand: LDS instructions of a wave and the cycles that banks take, bytes of buffers. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "emu_test.h"
+
+static uint64_t value(emu_test *test, const char *name, const char *tensor) {
+    const fmha_counter *list;
+    size_t count;
+    cr_assert(eq(int, test->driver->counters(test->device, &list, &count), FMHA_OK), "%s", fmha_last_error());
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, name) == 0 &&
+            (tensor == NULL ? list[i].tensor == NULL : list[i].tensor != NULL && strcmp(list[i].tensor, tensor) == 0)) {
+            return list[i].value;
+        }
+    }
+    cr_fail("no counter %s %s", name, tensor != NULL ? tensor : "");
+    return 0;
+}
+
+static emu_test run(const char *body, int wave, uint32_t groups, uint32_t items) {
+    char text[2048];
+    snprintf(text, sizeof text,
+             "typedef unsigned word4 __attribute__((ext_vector_type(4)));\n"
+             "extern \"C\" __global__ void kernel(unsigned *out, const unsigned *in) {\n"
+             "    const unsigned i = threadIdx.x;\n%s\n}\n",
+             body);
+    emu_test test = emu_test_open("gfx1151");
+    emu_test_set(&test, "count", 1);
+    void *kernel = emu_test_kernel(&test, text, "k.hip", wave);
+    struct {
+        void *out, *in;
+    } given = {emu_test_buffer(&test, 4096, "out", NULL), emu_test_buffer(&test, 4096, "in", NULL)};
+    cr_assert(eq(int, emu_test_run(&test, kernel, groups, items, &given, sizeof given), FMHA_OK), "%s",
+              fmha_last_error());
+    return test;
+}
+
+/* A lane reads `bytes` bytes at i * step; the words are written by an instruction without conflicts for each 4 bytes.
+ */
+static void expect_read(const char *type, unsigned step, int wave, uint64_t reads, uint64_t cycles,
+                        uint64_t conflicts) {
+    char body[1024];
+    snprintf(body, sizeof body,
+             "    unsigned char *lds = (unsigned char *)fmha_emu_lds(16384);\n"
+             "    for (unsigned at = i; at < 4096; at += %d) ((volatile unsigned *)lds)[at] = 0;\n"
+             "    __builtin_amdgcn_s_barrier();\n"
+             "    (void)*(volatile %s *)(lds + i * %u);\n",
+             wave, type, step);
+    emu_test test = run(body, wave, 1, (uint32_t)wave);
+    uint64_t writes = 4096 / (unsigned)wave, write_cycles = 4096 / 32;
+    cr_expect(eq(u64, value(&test, "lds_writes", NULL), writes));
+    cr_expect(eq(u64, value(&test, "lds_bytes_written", NULL), 16384));
+    cr_expect(eq(u64, value(&test, "lds_reads", NULL), reads), "%s, %u bytes apart", type, step);
+    cr_expect(eq(u64, value(&test, "lds_cycles", NULL) - write_cycles, cycles), "%s, %u bytes apart", type, step);
+    cr_expect(eq(u64, value(&test, "lds_conflict_cycles", NULL), conflicts), "%s, %u bytes apart", type, step);
+    emu_test_close(&test);
+}
+
+Test(count, banks_of_lds) {
+    expect_read("unsigned", 4, 32, 1, 1, 0);
+    expect_read("unsigned", 0, 32, 1, 1, 0); /* all lanes the same word */
+    expect_read("unsigned", 8, 32, 1, 2, 1);
+    expect_read("unsigned", 128, 32, 1, 32, 31); /* all in one bank */
+    expect_read("unsigned", 132, 32, 1, 1, 0);   /* padded by a word */
+    expect_read("unsigned short", 2, 32, 1, 1, 0);
+    expect_read("word4", 16, 32, 1, 4, 0);   /* eight lanes fill the banks */
+    expect_read("word4", 64, 32, 1, 16, 12); /* eight lanes share two groups of banks */
+    expect_read("word4", 80, 32, 1, 4, 0);   /* padded by 16 bytes */
+    expect_read("unsigned", 4, 64, 1, 2, 0); /* two halves */
+    expect_read("word4", 16, 64, 1, 8, 0);
+}
+
+Test(count, bytes_and_matrix_instructions) {
+    emu_test test = run("    typedef _Float16 half16 __attribute__((ext_vector_type(16)));\n"
+                        "    typedef float float8 __attribute__((ext_vector_type(8)));\n"
+                        "    half16 a = {};\n"
+                        "    float8 c = {};\n"
+                        "    for (int n = 0; n < 5; n++) c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, a, c);\n"
+                        "    out[blockIdx.x * 64 + i] = in[i / 2] + in[200] + (unsigned)c[0];\n",
+                        32, 3, 64);
+    cr_expect(eq(u64, value(&test, "launches", NULL), 1));
+    cr_expect(eq(u64, value(&test, "workgroups", NULL), 3));
+    cr_expect(eq(u64, value(&test, "matrix_instructions", NULL), 3 * 2 * 5));
+    cr_expect(eq(u64, value(&test, "bytes_read", "in"), 3 * 64 * 2 * 4));
+    cr_expect(eq(u64, value(&test, "unique_bytes_read", "in"), 33 * 4));
+    cr_expect(eq(u64, value(&test, "bytes_written", "in"), 0));
+    cr_expect(eq(u64, value(&test, "bytes_written", "out"), 3 * 64 * 4));
+    cr_expect(eq(u64, value(&test, "unique_bytes_written", "out"), 3 * 64 * 4));
+    cr_expect(eq(u64, value(&test, "bytes_read", "out"), 0));
+    cr_expect(eq(u64, value(&test, "lds_reads", NULL), 0));
+    const fmha_counter *list;
+    size_t count;
+    cr_assert(eq(int, test.driver->clear_counters(test.device), FMHA_OK));
+    cr_assert(eq(int, test.driver->counters(test.device, &list, &count), FMHA_OK));
+    cr_assert(eq(sz, count, 0));
+    emu_test_close(&test);
+}
+
+Test(count, options_are_checked) {
+    emu_test test = emu_test_open("gfx1151");
+    cr_assert(eq(int, test.driver->set(test.device, "sed", 1), FMHA_ERROR_ARGUMENT));
+    cr_assert(eq(str, (char *)fmha_last_error(),
+                 "emu: expected an option seed, threads, seconds, checks or count, got \"sed\": correct its name"));
+    cr_assert(eq(int, test.driver->set(test.device, "checks", 2), FMHA_ERROR_ARGUMENT));
+    cr_assert(eq(str, (char *)fmha_last_error(), "emu: option checks: expected 0 to 1, got 2: choose a value between"));
+    emu_test_close(&test);
+}
