@@ -24,10 +24,8 @@ enum {
     EMU_SEEN_MAX = 256 /* different faulty accesses of which a worker keeps account; a power of two */
 };
 
-/* A lane's stack stands in the upper part of a block of this size and alignment, below it what must not be touched. So
- * the block of a running lane is found from any address in its stack; at the stack's lower end is a pointer to the
- * lane.
- */
+/* A lane's stack stands in the upper part of a block of this size and alignment, below it what must not be touched. Any
+ * address in its stack tells a running lane's block; at the stack's lower end is a pointer to the lane. */
 #define EMU_STACK_BLOCK ((uintptr_t)512 * 1024)
 #define EMU_STACK_GUARD ((uintptr_t)256 * 1024)
 
