@@ -20,6 +20,7 @@
 #define OUTPUT_MAX_BYTES     ((size_t)64 << 20)
 #define INCLUDE_DEPTH_MAX    16
 #define HOOK_INTERVAL        1000 /* Lua instructions between two looks at the limits */
+#define FRAMES_MAX           100  /* looked at when an error is described: reaching a deep one takes long */
 #define FROM_LINES_MAX       6    /* callers named under an error */
 
 struct engine_file {
@@ -272,7 +273,7 @@ static int describe_error(lua_State *L) {
         struct engine_file *file = NULL;
         int line = 0, first = 0;
         /* error("…", 2) speaks of the caller: the frame whose position stands in the message, else the innermost. */
-        for (int i = 1; !line && (message || !first) && lua_frame(L, i, &frame); i++) {
+        for (int i = 1; !line && (message || !first) && i < FRAMES_MAX && lua_frame(L, i, &frame); i++) {
             struct engine_file *candidate = file_of_source(engine, frame.source);
             first = candidate && !first ? i : first;
             const char *rest = message;
@@ -301,7 +302,7 @@ static int describe_error(lua_State *L) {
         level++;
     }
     int named = 0;
-    for (; named < FROM_LINES_MAX && lua_frame(L, level, &frame); level++) {
+    for (int end = level + FRAMES_MAX; named < FROM_LINES_MAX && level < end && lua_frame(L, level, &frame); level++) {
         const struct engine_file *file = file_of_source(engine, frame.source);
         if (file && frame.currentline > 0) {
             raised_add(engine, "\nfrom templates/%s:%d", file->path, frame.currentline);
