@@ -8,7 +8,8 @@ STATEMENT is the statement's text, of `if` and `for` the text up to the body; a 
 statement, or several that read alike, have it more than once. Mutants come in the order of the text, the same ones each time.
 
 Left alone: comments; what only the chip's compiler sees (branches of #if without FMHA_EMULATED); declarations of types, of parameters and
-of the sizes of arrays; and what has no meaning by itself: scheduling hints, `#pragma`, statements that only silence a warning.
+of the sizes of arrays; functions that the kernel does not reach; and what has no meaning by itself: scheduling hints, `#pragma`,
+statements that only silence a warning.
 """
 
 import re
@@ -30,6 +31,7 @@ OPERATORS = {
 TYPES = {"element", "u32", "u64", "i64", "int", "float", "char", "bool", "void", "unsigned", "const", "struct", "accumulator", "auto",
          "u32x2", "u32x4", "u32x8", "element2", "constant", "fmha_operand", "fmha_keys", "fmha_rows", "fmha_forward_arguments"}  # fmt: skip
 CASTS = {"u32", "i64", "int"}
+CONVERSIONS = {"FMHA_F32_TO_F16", "FMHA_F16_TO_F32", "fmha_to_element", "fmha_from_element"}  # the language makes the same ones
 HINTS = {"FMHA_SCHEDULE_FENCE", "FMHA_OPAQUE", "FMHA_OPAQUE_UNIFORM"}
 UNLIKE = {"keys", "rows", "u32", "float", "int", "fmha_operand"}  # first arguments that have no like
 COMMUTATIVE = {"fmha_min", "fmha_max", "__builtin_fmaxf", "__builtin_fminf"}
@@ -130,6 +132,7 @@ class _Reader:
         self.tokens = _tokens(_blank_out(text))
         self.closes = self._match_brackets()
         self.mutants, self.names, self.in_loop = [], {}, False
+        self.uses = {}
         self.mask = "0xffffe000u" if "_Float16 element;" in text else "0xffff0000u"
 
     def _match_brackets(self):
@@ -150,7 +153,13 @@ class _Reader:
                     self._function(index, end)
                 index = end
             index += 1
-        return self.mutants
+        reached, left = set(), ["kernel"]
+        while left:
+            function = left.pop()
+            if function not in reached:
+                reached.add(function)
+                left += [word for word in self.uses.get(function, ()) if word in self.uses]
+        return [mutant for mutant in self.mutants if mutant.function in reached]
 
     def _function(self, begin, end):
         parameters = begin - 1
@@ -163,6 +172,7 @@ class _Reader:
         name = self.tokens[parameters - 1].text
         self.function = "kernel" if name == self.kernel else name
         words = self.tokens[parameters:end]
+        self.uses[self.function] = {token.text for token in self.tokens[begin:end] if token.kind == "word"}
         self.plain = {t.text for b, t in zip(words, words[1:]) if t.kind == "word" and b.text not in (".", "->")}
         self.members = {t.text for b, t in zip(self.tokens, self.tokens[1:]) if t.kind == "word" and b.text in (".", "->")}
         self._statements(begin + 1, end)
@@ -267,7 +277,8 @@ class _Reader:
                 last = index + 1
                 while self.tokens[last].text not in (",", ";"):
                     last = self.closes.get(last, last) + 1
-                self._add("zero", f"{self._declared(index)} to {{}}", index + 1, last, "{}")
+                if self._source(index + 1, last) not in ("0", "0.0f"):
+                    self._add("zero", f"{self._declared(index)} to {{}}", index + 1, last, "{}")
                 index = last
             else:
                 index = self.closes.get(index, index) + 1
@@ -385,7 +396,7 @@ class _Reader:
         if word in ("fmha_to_element", "fmha_pack", "FMHA_F32_TO_F16"):
             truncated = [f"__builtin_bit_cast(float, __builtin_bit_cast(u32, (float)({one})) & {self.mask})" for one in text]
             self._add("truncate", f"{word} of truncated values", index, end + 1, f"{word}({', '.join(truncated)})")
-        if len(arguments) == 1 and word not in ("FMHA_ARGUMENTS_AGAIN",):
+        if len(arguments) == 1 and word != "FMHA_ARGUMENTS_AGAIN" and word not in CONVERSIONS:
             self._add("call", f"without {word}", index, end + 1, f"({text[0]})")
         if len(arguments) > 1 and word not in COMMUTATIVE and text[0] != text[1] and text[0] not in UNLIKE:
             begin, end = arguments[0][0], arguments[1][1]
