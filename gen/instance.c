@@ -11,7 +11,8 @@
 #include "sandbox.h"
 #include "template.h"
 
-#define NAME_MAX_BYTES 32 /* of arguments and --set options, with the NUL */
+#define NAME_MAX_BYTES 32  /* of arguments and --set options, with the NUL */
+#define ALIGN_MAX      256 /* of a buffer's address, in bytes */
 #define ASKED_MAX      32
 #define EXACT_MAX      (INT64_C(1) << 53) /* whole numbers up to here are exact as double */
 
@@ -99,9 +100,20 @@ static int word_count(const char *words) {
 
 /* ---- What templates call ---- */
 
+/* The field 'align' of a buffer; without it that of one element. */
+static uint32_t get_align(lua_State *L, const struct argument *argument) {
+    uint32_t element = strcmp(argument->type, "f32") ? 2 : 4;
+    if (lua_getfield(L, 1, "align") == LUA_TNIL)
+        return element;
+    uint32_t align = (uint32_t)get_number(L, "argument", "align", element, ALIGN_MAX);
+    if (align & (align - 1))
+        luaL_error(L, "argument: expected a power of two as 'align' of '%s', got %d", argument->name, (int)align);
+    return align;
+}
+
 /* argument{…}; upvalues: the emission, the list `arguments` */
 static int lua_argument(lua_State *L) {
-    static const char *const keys[] = {"name", "kind", "type", "access", "optional", "shape", "strides", NULL};
+    static const char *const keys[] = {"name", "kind", "type", "access", "optional", "shape", "strides", "align", NULL};
     static const char *const kinds[] = {"buffer", "value", NULL};
     static const char *const buffer_types[] = {"f16", "bf16", "f32", NULL};
     static const char *const value_types[] = {"i32", "i64", "f32", NULL};
@@ -125,6 +137,7 @@ static int lua_argument(lua_State *L) {
         get_string(L, "argument", "access", accesses, argument.access, sizeof argument.access);
         get_string(L, "argument", "shape", NULL, argument.shape, sizeof argument.shape);
         get_string(L, "argument", "strides", NULL, argument.strides, sizeof argument.strides);
+        argument.align_bytes = get_align(L, &argument);
         argument.optional = lua_getfield(L, 1, "optional") != LUA_TNIL && lua_toboolean(L, -1);
         if (word_count(argument.shape) == 0 || word_count(argument.shape) != word_count(argument.strides))
             return luaL_error(L,

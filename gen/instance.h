@@ -15,6 +15,7 @@ struct argument {
     char shape[128]; /* buffer: its dimensions as problem values, outermost first: "batch heads_q seqlen_q head_dim" */
     char strides[160]; /* buffer: the values that hold its strides in the same order, "1" for a unit stride */
     uint32_t offset_bytes, size_bytes;
+    uint32_t align_bytes; /* buffer: its address must be a multiple of this; value: 0 */
 };
 
 struct constraint { /* holds for a problem when `field` (an expression) compares with `value` as `relation` says */

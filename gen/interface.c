@@ -83,9 +83,10 @@ static bool add_arguments(cJSON *root, const struct instance *instance) {
                    (!argument->optional || cJSON_AddTrueToObject(object, "optional")) &&
                    add_words(object, "shape", argument->shape) && add_words(object, "strides", argument->strides);
         done = done && add_number(object, "offset", argument->offset_bytes) &&
-               add_number(object, "size", argument->size_bytes);
+               add_number(object, "size", argument->size_bytes) &&
+               (!buffer || add_number(object, "align", argument->align_bytes));
     }
-    return done;
+    return done && add_number(root, "argument_bytes", instance->argument_bytes);
 }
 
 static bool add_launch(cJSON *root, const struct instance *instance) {

@@ -113,7 +113,7 @@ Test(instance, arguments_are_laid_out_as_in_c) {
     cr_assert(
         emit("//% argument { name = \"n\", kind = \"value\", type = \"i32\" }\n" BUFFER
              "//% argument { name = \"lse\", kind = \"buffer\", type = \"f32\", access = \"write\", optional = true,\n"
-             "//%            shape = \"batch\", strides = \"1\" }\n"
+             "//%            align = 16, shape = \"batch\", strides = \"1\" }\n"
              "//% argument { name = \"scale\", kind = \"value\", type = \"f32\" }\n"
              "//% argument { name = \"stride\", kind = \"value\", type = \"i64\" }\n"
              "//% argument { name = \"last\", kind = \"value\", type = \"i32\" }\n"
@@ -138,6 +138,9 @@ Test(instance, arguments_are_laid_out_as_in_c) {
     };
     cr_assert_eq(instance.argument_count, 6);
     cr_assert_eq(instance.argument_bytes, sizeof(struct same));
+    cr_assert_eq(instance.arguments[1].align_bytes, 2); /* one element */
+    cr_assert_eq(instance.arguments[2].align_bytes, 16);
+    cr_assert_eq(instance.arguments[4].align_bytes, 0); /* a value */
     cr_assert_eq(instance.arguments[4].offset_bytes, offsetof(struct same, stride));
     cr_assert_eq(instance.arguments[4].size_bytes, 8);
     cr_assert_eq(instance.arguments[5].offset_bytes, offsetof(struct same, last));
@@ -179,6 +182,16 @@ Test(instance, wrong_arguments) {
         {"argument { name = \"q\", kind = \"buffer\", type = \"f16\", access = \"read\", shape = \" \", strides = \"\" "
          "}",
          "argument: expected as many words in 'strides' as in 'shape' of 'q', got '' and ' '"},
+        {"argument { name = \"q\", kind = \"value\", type = \"i32\", align = 16 }",
+         "argument: expected no 'align' of a value, got one of 'q'"},
+        {"argument { name = \"q\", kind = \"buffer\", type = \"f32\", access = \"read\", shape = \"a\", strides = "
+         "\"1\", "
+         "align = 2 }",
+         "argument: expected a whole number from 4 to 256 as 'align', got 2"},
+        {"argument { name = \"q\", kind = \"buffer\", type = \"f16\", access = \"read\", shape = \"a\", strides = "
+         "\"1\", "
+         "align = 24 }",
+         "argument: expected a power of two as 'align' of 'q', got 24"},
         {"for i = 1, 49 do argument { name = \"a\" .. i, kind = \"value\", type = \"i32\" } end",
          "argument: expected at most 48 arguments, got more"},
         {"for i = 1, 2 do argument { name = \"a\", kind = \"value\", type = \"i32\" } end",

@@ -23,9 +23,9 @@ static void make(struct instance *instance) {
     strcpy(instance->grid[1], "heads_q");
     strcpy(instance->grid[2], "batch");
     instance->arguments[0] =
-        (struct argument){"q", ARGUMENT_BUFFER, "f16", "read", false, "batch seqlen_q", "stride_q 1", 0, 8};
-    instance->arguments[1] = (struct argument){"lse", ARGUMENT_BUFFER, "f32", "write", true, "batch", "1", 8, 8};
-    instance->arguments[2] = (struct argument){"stride_q", ARGUMENT_VALUE, "i64", "", false, "", "", 16, 8};
+        (struct argument){"q", ARGUMENT_BUFFER, "f16", "read", false, "batch seqlen_q", "stride_q 1", 0, 8, 16};
+    instance->arguments[1] = (struct argument){"lse", ARGUMENT_BUFFER, "f32", "write", true, "batch", "1", 8, 8, 4};
+    instance->arguments[2] = (struct argument){"stride_q", ARGUMENT_VALUE, "i64", "", false, "", "", 16, 8, 0};
     instance->constraints[0] = (struct constraint){"heads_q % heads_k", "equals", 0};
     instance->constraints[1] = (struct constraint){"stride", "max", INT64_C(9223372036854775807)};
 }
@@ -62,11 +62,11 @@ Test(interface, holds_all_that_a_launcher_needs) {
         "\"workgroup\":[128,1,1],\"grid\":[\"ceil_div(seqlen_q, 64)\",\"heads_q\",\"batch\"],\"lds_bytes\":17408,"
         "\"lds_dynamic_bytes\":0,\"arguments\":["
         "{\"name\":\"q\",\"kind\":\"buffer\",\"dtype\":\"f16\",\"access\":\"read\",\"shape\":[\"batch\",\"seqlen_q\"],"
-        "\"strides\":[\"stride_q\",\"1\"],\"offset\":0,\"size\":8},"
+        "\"strides\":[\"stride_q\",\"1\"],\"offset\":0,\"size\":8,\"align\":16},"
         "{\"name\":\"lse\",\"kind\":\"buffer\",\"dtype\":\"f32\",\"access\":\"write\",\"optional\":true,\"shape\":["
         "\"batch\"],"
-        "\"strides\":[\"1\"],\"offset\":8,\"size\":8},"
-        "{\"name\":\"stride_q\",\"kind\":\"value\",\"type\":\"i64\",\"offset\":16,\"size\":8}],"
+        "\"strides\":[\"1\"],\"offset\":8,\"size\":8,\"align\":4},"
+        "{\"name\":\"stride_q\",\"kind\":\"value\",\"type\":\"i64\",\"offset\":16,\"size\":8}],\"argument_bytes\":24,"
         "\"resources\":{\"vgpr\":222,\"sgpr\":40,\"spills\":3,\"scratch_bytes\":0,\"waves_per_simd\":6},"
         "\"compiler\":\"clang version 22.1.8\",\"flags\":[\"-O3\",\"-x\"],\"source_hash\":\"0123\"}";
     cr_assert_str_eq(got, expected, "got\n%s\nexpected\n%s", got, expected);
