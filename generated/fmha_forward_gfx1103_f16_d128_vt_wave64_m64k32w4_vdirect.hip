@@ -10,6 +10,10 @@
 #error "this kernel is for ABI version 1 of libfmha: make it anew with the fmhagen of your libfmha"
 #endif
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "this kernel computes with infinities: compile it without -ffast-math and -ffinite-math-only"
+#endif
+
 /* Kernel attributes, and what differs between the compilers that read this file. Nothing below needs a header. */
 #ifndef __global__
 #define __global__ __attribute__((global))
@@ -28,15 +32,19 @@
 #define FMHA_LDS(name, bytes) unsigned char *const name = (unsigned char *)fmha_emu_lds(bytes)
 #define FMHA_F32_TO_F16(x) fmha_emu_f32_to_f16(x)
 #define FMHA_F16_TO_F32(x) fmha_emu_f16_to_f32(x)
-#define FMHA_OPAQUE(x) ((void)0)
-#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
-#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
-#define FMHA_SCHEDULE_FENCE() ((void)0)
 #else
 #define FMHA_KERNEL(threads) extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 #define FMHA_LDS(name, bytes) __shared__ __attribute__((aligned(16))) unsigned char name[bytes]
 #define FMHA_F32_TO_F16(x) ((_Float16)(x))
 #define FMHA_F16_TO_F32(x) ((float)(x))
+#endif
+
+#if defined(FMHA_EMULATED) || !defined(__OPTIMIZE__) /* what steers the optimizer */
+#define FMHA_OPAQUE(x) ((void)0)
+#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
+#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
+#define FMHA_SCHEDULE_FENCE() ((void)0)
+#else
 /* Hides where a value comes from, and emits nothing. A 32-bit offset so treated is added by the load itself (scalar base + 32-bit vector
  * offset) instead of being widened outside the loop and added with two instructions to every address; and what follows from
  * a value so treated is not worked out ahead of the loop, to be kept in registers. */
@@ -99,7 +107,7 @@ FMHA_INLINE int fmha_max(int a, int b)
     return a > b ? a : b;
 }
 
-#ifndef FMHA_EMULATED
+#if !defined(FMHA_EMULATED) && defined(__OPTIMIZE__)
 template <class Arguments> FMHA_INLINE const Arguments *fmha_again(const Arguments *)
 {
     typedef const __attribute__((address_space(4))) Arguments *constant;
@@ -213,6 +221,18 @@ FMHA_INLINE u32x4 fmha_load8_part(const element *from, int count)
     return __builtin_bit_cast(u32x4, all);
 }
 
+/* Bits 15 and 31: whether the low and the high element of a register are infinite or NaN (every bit of the exponent is set). */
+FMHA_INLINE u32 fmha_not_finite(u32 pair)
+{
+    return ((pair & 0x7c007c00) + 0x04000400) & 0x80008000;
+}
+
+/* The pair with zeros for what is not finite. */
+FMHA_INLINE u32 fmha_finite(u32 pair)
+{
+    return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
+}
+
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -230,7 +250,7 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
     return (const element *)((const char *)base + offset);
 }
 
-/* Row and column of the thread's i-th share of a tile of k. */
+/* Row and column of the thread's i-th share of a tile of k, and whether it has any. */
 FMHA_INLINE u32 fmha_k_row(u32 thread, u32 i)
 {
     return thread / 16 + i * 16;
@@ -269,6 +289,17 @@ struct fmha_keys {
     u32 k_offset; /* of the thread's first share, bytes */
 };
 
+/* Where a tile of K and of V begins. */
+FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.k + (i64)tile * (32 * keys.k_stride);
+}
+
+FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.v + (i64)tile * 32;
+}
+
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
@@ -281,7 +312,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
-    const element *k_tile = keys.k + (i64)tile * (32 * keys.k_stride);
+    const element *k_tile = fmha_k_tile(keys, tile);
     u32 thread = keys.thread;
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
@@ -312,13 +343,15 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
     }
 }
 
-FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
+/* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
+FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 {
     if (fmha_k_shares(keys.thread)) {
 #pragma unroll
         for (u32 i = 0; i < 2; ++i)
             fmha_store_k(keys, i);
     }
+    (void)tile, (void)masked;
 }
 
 /* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
@@ -329,10 +362,9 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
     return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
 }
 
-/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: some keys of the tile may not exist. */
-FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
 {
-    const element *v_tile = keys.v + (i64)tile * 32;
+    const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const u32 column = fmha_lane_row(keys.lane);
     const element *from = v_tile + (i64)(t * 16 + column) * keys.v_stride + j * 16;
@@ -340,6 +372,28 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
     if (part && count < 16)
         return fmha_join(fmha_load8_part(from, count), fmha_load8_part(from + 8, count - 8));
     return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+}
+
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
+ * is replaced by zeros, and `broken` becomes not 0. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j, u32 &broken)
+{
+    u32x8 v = fmha_v_load(keys, tile, part, t, j);
+    if (part) {
+#pragma unroll
+        for (u32 i = 0; i < 8; ++i) {
+            broken |= fmha_not_finite(v[i]);
+            v[i] = fmha_finite(v[i]);
+        }
+    }
+    return v;
+}
+
+/* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
+FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
+{
+    const element v = keys.v[(i64)dimension * keys.v_stride + key];
+    return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
 struct fmha_forward_arguments {
@@ -398,22 +452,6 @@ FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
     return rows.q[r][t];
 }
 
-/* 2^(scale q k - m), not above 1 and not 0: the weight of a key whose row has the maximum m. */
-FMHA_INLINE float fmha_weight(const element *q, const element *k, float scale_log2, float m)
-{
-#pragma clang fp contract(off)
-    float s = 0.0f;
-#pragma nounroll
-    for (int d = 0; d < 128; ++d)
-        s += fmha_from_element(q[d]) * fmha_from_element(k[d]);
-    return __builtin_fmaxf(__builtin_amdgcn_exp2f(__builtin_fminf(s * scale_log2 - m, 0.0f)), 1.17549435e-38f);
-}
-
-FMHA_INLINE element fmha_v_element(const struct fmha_keys &keys, int key, u32 dimension)
-{
-    return keys.v[(i64)dimension * keys.v_stride + key];
-}
-
 /* 4 neighbouring elements of a row of O. */
 FMHA_INLINE void fmha_store_packed(element *to, const u32 packed[2])
 {
@@ -444,12 +482,34 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     }
 }
 
-FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+{
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+        const int end = fmha_min(fmha_visible(rows, keys, r), (tile + 1) * 32);
+#pragma nounroll
+        for (int key = tile * 32; key < end; ++key) {
+#pragma unroll
+            for (int t = 0; t < 8; ++t) {
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    const u32 dimension = (u32)t * 16 + rows.group * 4 + (u32)i;
+                    rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
+                }
+                FMHA_SCHEDULE_FENCE();
+            }
+        }
+    }
+}
+
+/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
     accumulator s[1][2];
     u32x8 p[1][2];
-    (void)tiles;
+    (void)tiles, (void)broken;
 
     /* S^T = K Q^T */
 #pragma unroll
@@ -486,7 +546,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
         maximum = fmha_group_max(maximum);
         /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = masked && maximum == -fmha_infinity() ? 0.0f : maximum;
+        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
         const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
         rows.m[r] = maximum;
 
@@ -517,7 +577,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     for (int t = 0; t < 8; ++t) {
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
 #pragma unroll
             for (int r = 0; r < 1; ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
@@ -543,59 +603,23 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[8], float inver
     }
 }
 
-/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
- * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
-FMHA_INLINE void fmha_repair_row(accumulator o[8], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, int r)
-{
-#pragma clang fp contract(off)
-    const int visible = fmha_visible(rows, keys, r);
-#pragma unroll
-    for (int t = 0; t < 8; ++t)
-        o[t] = (accumulator)(0.0f);
-#pragma nounroll
-    for (int key = 0; key < visible; ++key) {
-        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, rows.m[r]);
-#pragma unroll
-        for (int t = 0; t < 8; ++t) {
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const u32 dimension = (u32)t * 16 + rows.group * 4 + (u32)i;
-                if (dimension < 128)
-                    o[t][i] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
-            }
-            FMHA_SCHEDULE_FENCE();
-        }
-    }
-}
-
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
-FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
 #pragma clang fp contract(off)
+    u32 lane = rows.lane;
+    FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        const int query = rows.query[r] + (int)(rows.lane % 16);
+        const int query = rows.query[r] + (int)(lane % 16);
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
-        float rest = 0.0f; /* NaN if something is not finite */
-#pragma unroll
-        for (int t = 0; t < 8; ++t) {
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                rest = __builtin_fmaf(rows.o[r][t][i], 0.0f, rest);
-        }
         if (query >= arguments.seqlen_q)
             continue;
-        if (arguments.lse && rows.group == 0)
+        if (arguments.lse && lane / 16 == 0)
             arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
         element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
-        if (rest == 0.0f || l != l) {
-            fmha_store_row(o, rows.o[r], inverse, rows.group);
-        } else {
-            accumulator repaired[8];
-            fmha_repair_row(repaired, rows, keys, arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row, r);
-            fmha_store_row(o, repaired, inverse, rows.group);
-        }
+        fmha_store_row(o, rows.o[r], inverse, lane / 16);
     }
 }
 
@@ -604,14 +628,19 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
 {
     fmha_barrier(); /* every wave is done with the tile before */
-    fmha_store_tile(keys);
+    fmha_store_tile(keys, tile, masked);
     fmha_barrier();
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-    fmha_attend(rows, keys, tile, tiles, masked);
+    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
+     * of the products, and is added to the rows that see it. */
+    u32 broken = 0;
+    fmha_attend(rows, keys, tile, tiles, masked, broken);
+    if (masked && __builtin_amdgcn_ballot_w64(broken != 0))
+        fmha_add_broken(rows, keys, tile);
 }
 
 FMHA_KERNEL(256) void fmha_forward_gfx1103_f16_d128_vt_wave64_m64k32w4_vdirect(const struct fmha_forward_arguments arguments)
@@ -663,5 +692,5 @@ FMHA_KERNEL(256) void fmha_forward_gfx1103_f16_d128_vt_wave64_m64k32w4_vdirect(c
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true);
     }
-    fmha_end(rows, keys, FMHA_ARGUMENTS_AGAIN(arguments), batch);
+    fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

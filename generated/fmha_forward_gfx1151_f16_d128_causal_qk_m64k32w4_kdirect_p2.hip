@@ -4,10 +4,14 @@
  *     fmhagen generate --arch gfx1151 --dtype f16 --hd 128 --causal --orientation qk --wave 32 --block-m 64 --block-k 32 --waves 4 --k-path direct --v-path lds --q-path register --pipeline 2 --gqa 1
  *
  * Cost of one key tile of a workgroup: 1048576 FLOP, 16384 bytes of K and V.
- * A workgroup has 128 threads and 15360 bytes of LDS.
+ * A workgroup has 128 threads and 15376 bytes of LDS.
  */
 #if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != 1
 #error "this kernel is for ABI version 1 of libfmha: make it anew with the fmhagen of your libfmha"
+#endif
+
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "this kernel computes with infinities: compile it without -ffast-math and -ffinite-math-only"
 #endif
 
 /* Kernel attributes, and what differs between the compilers that read this file. Nothing below needs a header. */
@@ -28,15 +32,19 @@
 #define FMHA_LDS(name, bytes) unsigned char *const name = (unsigned char *)fmha_emu_lds(bytes)
 #define FMHA_F32_TO_F16(x) fmha_emu_f32_to_f16(x)
 #define FMHA_F16_TO_F32(x) fmha_emu_f16_to_f32(x)
-#define FMHA_OPAQUE(x) ((void)0)
-#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
-#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
-#define FMHA_SCHEDULE_FENCE() ((void)0)
 #else
 #define FMHA_KERNEL(threads) extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 #define FMHA_LDS(name, bytes) __shared__ __attribute__((aligned(16))) unsigned char name[bytes]
 #define FMHA_F32_TO_F16(x) ((_Float16)(x))
 #define FMHA_F16_TO_F32(x) ((float)(x))
+#endif
+
+#if defined(FMHA_EMULATED) || !defined(__OPTIMIZE__) /* what steers the optimizer */
+#define FMHA_OPAQUE(x) ((void)0)
+#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
+#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
+#define FMHA_SCHEDULE_FENCE() ((void)0)
+#else
 /* Hides where a value comes from, and emits nothing. A 32-bit offset so treated is added by the load itself (scalar base + 32-bit vector
  * offset) instead of being widened outside the loop and added with two instructions to every address; and what follows from
  * a value so treated is not worked out ahead of the loop, to be kept in registers. */
@@ -99,7 +107,7 @@ FMHA_INLINE int fmha_max(int a, int b)
     return a > b ? a : b;
 }
 
-#ifndef FMHA_EMULATED
+#if !defined(FMHA_EMULATED) && defined(__OPTIMIZE__)
 template <class Arguments> FMHA_INLINE const Arguments *fmha_again(const Arguments *)
 {
     typedef const __attribute__((address_space(4))) Arguments *constant;
@@ -208,6 +216,18 @@ FMHA_INLINE u32x4 fmha_load8(const element *from)
     return *(const u32x4 *)from;
 }
 
+/* Bits 15 and 31: whether the low and the high element of a register are infinite or NaN (every bit of the exponent is set). */
+FMHA_INLINE u32 fmha_not_finite(u32 pair)
+{
+    return ((pair & 0x7c007c00) + 0x04000400) & 0x80008000;
+}
+
+/* The pair with zeros for what is not finite. */
+FMHA_INLINE u32 fmha_finite(u32 pair)
+{
+    return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
+}
+
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -225,7 +245,7 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
     return (const element *)((const char *)base + offset);
 }
 
-/* Row and column of the thread's i-th share of a tile of v. */
+/* Row and column of the thread's i-th share of a tile of v, and whether it has any. */
 FMHA_INLINE u32 fmha_v_row(u32 thread, u32 i)
 {
     return thread / 32 + i * 4;
@@ -260,15 +280,29 @@ struct fmha_keys {
     u32 thread, lane;
     int seqlen_k;
     element *k_lds, *v_lds;
+    u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
     u32 v_next[1][8][2]; /* unit, key, pair of dimensions */
     u32 v_offset; /* of the thread's first share, bytes */
 };
+
+/* Where a tile of K and of V begins. */
+FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.k + (i64)tile * (32 * keys.k_stride);
+}
+
+FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.v + (i64)tile * (32 * keys.v_stride);
+}
 
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
     keys.v_offset = fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * 8;
+    if (keys.lane == 0)
+        keys.v_broken_lds[keys.thread / 32] = 0;
     (void)keys;
 }
 
@@ -276,7 +310,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
-    const element *v_tile = keys.v + (i64)tile * (32 * keys.v_stride);
+    const element *v_tile = fmha_v_tile(keys, tile);
     u32 thread = keys.thread;
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
@@ -315,6 +349,23 @@ FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
     }
 }
 
+/* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
+FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 last)
+{
+    u32 broken = 0;
+#pragma unroll
+    for (u32 i = first; i < last; ++i) {
+#pragma unroll
+        for (u32 j = 0; j < 8; ++j) {
+#pragma unroll
+            for (u32 c = 0; c < 2; ++c)
+                broken |= fmha_not_finite(keys.v_next[i][j][c]);
+        }
+    }
+    if (__builtin_amdgcn_ballot_w32(broken != 0) && keys.lane == 0)
+        keys.v_broken_lds[keys.thread / 32] = (u32)tile + 1;
+}
+
 /* The thread's share of a tile that has at least one key, on its way to registers. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 {
@@ -324,31 +375,63 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
     }
 }
 
-FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
+/* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
+FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 {
     if (fmha_v_shares(keys.thread)) {
 #pragma unroll
         for (u32 i = 0; i < 1; ++i)
             fmha_store_v(keys, i);
     }
+    if (masked)
+        fmha_report_v(keys, tile, 0, 1);
 }
 
 /* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
 FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
 {
-    const element *k_tile = keys.k + (i64)tile * (32 * keys.k_stride);
+    const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
     const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * 16;
     return fmha_join(fmha_load8(from), fmha_load8(from + 8));
 }
 
-/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: some keys of the tile may not exist. */
-FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
     const u32 at = (t * 16 + keys.lane % 16) * 40 + j * 16;
-    (void)tile, (void)part;
     return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+}
+
+/* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. */
+FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
+{
+    u32 broken = 0;
+#pragma unroll
+    for (u32 wave = 0; wave < 4; ++wave)
+        broken |= keys.v_broken_lds[wave] == (u32)tile + 1;
+    return __builtin_amdgcn_readfirstlane(broken);
+}
+
+/* Puts zeros in place of what is not finite in V's tile. Between barriers. */
+FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
+{
+#pragma nounroll
+    for (u32 i = keys.thread; i < 512; i += 128) {
+        u32x4 *at = fmha_lds8(keys.v_lds, i / 4 * 40 + i % 4 * 8), v = *at;
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j)
+            v[j] = fmha_finite(v[j]);
+        *at = v;
+    }
+}
+
+/* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
+FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
+{
+    const element v = keys.v[(i64)key * keys.v_stride + dimension];
+    return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
 struct fmha_forward_arguments {
@@ -410,22 +493,6 @@ FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
     return rows.q[r][t];
 }
 
-/* 2^(scale q k - m), not above 1 and not 0: the weight of a key whose row has the maximum m. */
-FMHA_INLINE float fmha_weight(const element *q, const element *k, float scale_log2, float m)
-{
-#pragma clang fp contract(off)
-    float s = 0.0f;
-#pragma nounroll
-    for (int d = 0; d < 128; ++d)
-        s += fmha_from_element(q[d]) * fmha_from_element(k[d]);
-    return __builtin_fmaxf(__builtin_amdgcn_exp2f(__builtin_fminf(s * scale_log2 - m, 0.0f)), 1.17549435e-38f);
-}
-
-FMHA_INLINE element fmha_v_element(const struct fmha_keys &keys, int key, u32 dimension)
-{
-    return keys.v[(i64)key * keys.v_stride + dimension];
-}
-
 /* Keys below this number are seen by the lane's i-th query. */
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r, int i)
 {
@@ -473,10 +540,33 @@ FMHA_INLINE void fmha_scores(struct fmha_rows &rows, const struct fmha_keys &key
     fmha_products(rows.s, rows, keys, tile, true);
 }
 
-FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+{
+    const int end = fmha_min(keys.seqlen_k, (tile + 1) * 32);
+#pragma nounroll
+    for (int key = tile * 32; key < end; ++key) {
+#pragma unroll
+        for (int t = 0; t < 8; ++t) {
+            const u32 dimension = (u32)t * 16 + rows.lane % 16;
+            const float v = fmha_broken_element(keys, key, dimension);
+#pragma unroll
+            for (int r = 0; r < 1; ++r) {
+#pragma unroll
+                for (int i = 0; i < 8; ++i)
+                    rows.o[r][t][i] += key < fmha_visible(rows, keys, r, i) ? v : 0.0f;
+            }
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
     accumulator s[1][2];
+    (void)broken;
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
 #pragma unroll
@@ -506,7 +596,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         for (int i = 0; i < 8; ++i) {
             maximum[i] = fmha_row_max(maximum[i]);
             /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-            const float reference = masked && maximum[i] == -fmha_infinity() ? 0.0f : maximum[i];
+            const float reference = maximum[i] == -fmha_infinity() ? 0.0f : maximum[i];
             const float alpha = __builtin_amdgcn_exp2f(rows.m[r][i] - reference);
             rows.m[r][i] = maximum[i];
 
@@ -537,7 +627,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+            const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
 #pragma unroll
             for (int r = 0; r < 1; ++r)
                 rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
@@ -548,80 +638,32 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     fmha_wave_barrier(); /* P of the next tile overwrites this one */
 }
 
-/* Stores the lane's part of a row of O: o / l. */
-FMHA_INLINE void fmha_store_row(element *to, const float o[8], float inverse, u32 lane)
-{
-#pragma clang fp contract(off)
-#pragma unroll
-    for (int t = 0; t < 8; ++t) {
-        const u32 dimension = (u32)t * 16 + lane % 16;
-        if (dimension < 128)
-            to[dimension] = fmha_to_element(o[t] * inverse);
-    }
-}
-
-/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
- * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
-FMHA_INLINE void fmha_repair_row(float o[8], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, float m, int visible)
-{
-#pragma clang fp contract(off)
-#pragma unroll
-    for (int t = 0; t < 8; ++t)
-        o[t] = 0.0f;
-#pragma nounroll
-    for (int key = 0; key < visible; ++key) {
-        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, m);
-#pragma unroll
-        for (int t = 0; t < 8; ++t) {
-            const u32 dimension = (u32)t * 16 + rows.lane % 16;
-            if (dimension < 128)
-                o[t] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
-        }
-    }
-}
-
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
-FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
 #pragma clang fp contract(off)
+    u32 lane = rows.lane;
+    FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        const i64 head_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
+        const i64 lse_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
         element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
-        float l[8];
-        u32 broken = 0; /* a bit for each row that is not finite though its sum is a number */
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            const int query = rows.query[r] + (int)rows.group * 8 + i;
-            float o[8], rest = 0.0f; /* NaN if something is not finite */
-            l[i] = fmha_row_sum(rows.l[r][i]);
-#pragma unroll
-            for (int t = 0; t < 8; ++t) {
-                o[t] = rows.o[r][t][i];
-                rest = __builtin_fmaf(o[t], 0.0f, rest);
-            }
-            broken |= rest == 0.0f || l[i] != l[i] ? 0u : 1u << i;
+            const int query = rows.query[r] + (int)(lane / 16 * 8) + i;
+            const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
             if (query < arguments.seqlen_q) {
-                fmha_store_row(o_head + query * arguments.stride_o_row, o, l[i] == 0.0f ? 0.0f : 1.0f / l[i], rows.lane);
-                if (arguments.lse && rows.lane % 16 == 0)
-                    arguments.lse[head_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l[i]));
+                element *o = o_head + query * arguments.stride_o_row;
+#pragma unroll
+                for (int t = 0; t < 8; ++t) {
+                    const u32 dimension = (u32)t * 16 + lane % 16;
+                    if (dimension < 128)
+                        o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
+                }
+                if (arguments.lse && lane % 16 == 0)
+                    arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l));
             }
             FMHA_SCHEDULE_FENCE();
-        }
-        const element *q_head = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head;
-#pragma nounroll
-        for (int i = 0; broken >> i; ++i) {
-            const int query = rows.query[r] + (int)rows.group * 8 + i;
-            float m = 0.0f, sum = 1.0f, o[8];
-            if (!(broken >> i & 1) || query >= arguments.seqlen_q)
-                continue;
-#pragma unroll
-            for (int n = 0; n < 8; ++n) {
-                m = n == i ? rows.m[r][n] : m;
-                sum = n == i ? l[n] : sum;
-            }
-            fmha_repair_row(o, rows, keys, q_head + query * arguments.stride_q_row, m, fmha_visible(rows, keys, r, i));
-            fmha_store_row(o_head + query * arguments.stride_o_row, o, sum == 0.0f ? 0.0f : 1.0f / sum, rows.lane);
         }
     }
 }
@@ -631,20 +673,29 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
 {
     fmha_barrier(); /* every wave is done with the tile before */
-    fmha_store_tile(keys);
+    fmha_store_tile(keys, tile, masked);
     fmha_barrier();
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-    fmha_attend(rows, keys, tile, tiles, masked);
+    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
+     * of the products, and is added to the rows that see it. */
+    u32 broken = masked && fmha_v_broken(keys, tile);
+    if (broken) {
+        fmha_clean_v(keys);
+        fmha_barrier();
+    }
+    fmha_attend(rows, keys, tile, tiles, masked, broken);
+    if (broken)
+        fmha_add_broken(rows, keys, tile);
 }
 
 FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d128_causal_qk_m64k32w4_kdirect_p2(const struct fmha_forward_arguments arguments)
 {
 #pragma clang fp contract(off)
-    FMHA_LDS(lds, 15360);
+    FMHA_LDS(lds, 15376);
     const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % 32;
     const int wave = (int)__builtin_amdgcn_readfirstlane(thread / 32);
     const int seqlen_k = arguments.seqlen_k;
@@ -663,6 +714,7 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d128_causal_qk_m64k32w4_kdirect_p
     keys.seqlen_k = seqlen_k;
     keys.k_lds = (element *)lds;
     keys.v_lds = (element *)lds + 0;
+    keys.v_broken_lds = (u32 *)(lds + 15360);
     fmha_keys_begin(keys);
 
     struct fmha_rows rows;
@@ -696,5 +748,5 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d128_causal_qk_m64k32w4_kdirect_p
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true);
     }
-    fmha_end(rows, keys, FMHA_ARGUMENTS_AGAIN(arguments), batch);
+    fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

@@ -1,3 +1,7 @@
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "this kernel computes with infinities: compile it without -ffast-math and -ffinite-math-only"
+#endif
+
 /* Kernel attributes, and what differs between the compilers that read this file. Nothing below needs a header. */
 #ifndef __global__
 #define __global__ __attribute__((global))
@@ -16,15 +20,19 @@
 #define FMHA_LDS(name, bytes) unsigned char *const name = (unsigned char *)fmha_emu_lds(bytes)
 #define FMHA_F32_TO_F16(x) fmha_emu_f32_to_f16(x)
 #define FMHA_F16_TO_F32(x) fmha_emu_f16_to_f32(x)
-#define FMHA_OPAQUE(x) ((void)0)
-#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
-#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
-#define FMHA_SCHEDULE_FENCE() ((void)0)
 #else
 #define FMHA_KERNEL(threads) extern "C" __global__ __attribute__((amdgpu_flat_work_group_size(threads, threads)))
 #define FMHA_LDS(name, bytes) __shared__ __attribute__((aligned(16))) unsigned char name[bytes]
 #define FMHA_F32_TO_F16(x) ((_Float16)(x))
 #define FMHA_F16_TO_F32(x) ((float)(x))
+#endif
+
+#if defined(FMHA_EMULATED) || !defined(__OPTIMIZE__) /* what steers the optimizer */
+#define FMHA_OPAQUE(x) ((void)0)
+#define FMHA_OPAQUE_UNIFORM(x) ((void)0)
+#define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
+#define FMHA_SCHEDULE_FENCE() ((void)0)
+#else
 /* Hides where a value comes from, and emits nothing. A 32-bit offset so treated is added by the load itself (scalar base + 32-bit vector
  * offset) instead of being widened outside the loop and added with two instructions to every address; and what follows from
  * a value so treated is not worked out ahead of the loop, to be kept in registers. */
@@ -87,7 +95,7 @@ FMHA_INLINE int fmha_max(int a, int b)
     return a > b ? a : b;
 }
 
-#ifndef FMHA_EMULATED
+#if !defined(FMHA_EMULATED) && defined(__OPTIMIZE__)
 template <class Arguments> FMHA_INLINE const Arguments *fmha_again(const Arguments *)
 {
     typedef const __attribute__((address_space(4))) Arguments *constant;

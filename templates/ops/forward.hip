@@ -30,6 +30,9 @@
 //%     key_steps = BK // 16,
 //%     q_row = (D + 15) // 16 * 16 + 8,                 -- elements of a row of Q in LDS
 //%     p_row = BK + 8,                                  -- elements of a row of P in LDS
+//%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
+//%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
+//%     k_fence = spec.k_path == "direct" and ((D > 128 or not fast) and 1 or 4) or spec.q_path == "lds" and not fast and 2 or 0,
 //% }
 //% local block_q = spec.block_m // spec.gqa
 //%
@@ -44,7 +47,8 @@
 //% local v_at = tiles.k_elements
 //% local q_at = v_at + tiles.v_elements
 //% local p_at = q_at + q_elements
-//% local lds_bytes = 2 * (p_at + p_elements)
+//% local flag_at = 2 * (p_at + p_elements)
+//% local lds_bytes = flag_at + tiles.flag_bytes
 //% if lds_bytes > arch.lds_bytes then
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k")
@@ -78,7 +82,10 @@
 //%
 //% constraint("heads_q % heads_k", "equals", 0)
 //% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
-//% constraint("seqlen_q", "max", 1 << 30)
+//% constraint("heads_k", "min", 1)
+//% constraint("seqlen_q", "min", 0)
+//% constraint("seqlen_q", "max", math.min(1 << 30, ((1 << 32) - 1) // threads * block_q)) -- fewer than 2^32 work items in a grid's dimension
+//% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
 //%
 //% kernel {
@@ -111,7 +118,7 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
 //% if tiles.lds then
     fmha_barrier(); /* every wave is done with the tile before */
 //%     if tiles.ahead then
-    fmha_store_tile(keys);
+    fmha_store_tile(keys, tile, masked);
     fmha_barrier();
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
@@ -126,7 +133,26 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     (void)full;
 //% end
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-    fmha_attend(rows, keys, tile, tiles, masked);
+//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
+//% if spec.v_path == "lds" then
+    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
+     * of the products, and is added to the rows that see it. */
+    u32 broken = masked && fmha_v_broken(keys, tile);
+    if (broken) {
+        fmha_clean_v(keys);
+        fmha_barrier();
+    }
+    fmha_attend(rows, keys, tile, tiles, masked, broken);
+    if (broken)
+        fmha_add_broken(rows, keys, tile);
+//% else
+    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
+     * of the products, and is added to the rows that see it. */
+    u32 broken = 0;
+    fmha_attend(rows, keys, tile, tiles, masked, broken);
+    if (masked && $(ballot)(broken != 0))
+        fmha_add_broken(rows, keys, tile);
+//% end
 }
 
 FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments arguments)
@@ -154,6 +180,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% if lds_bytes > 0 then
     keys.k_lds = (element *)lds;
     keys.v_lds = (element *)lds + $(v_at);
+//%     if tiles.flag_bytes > 0 then
+    keys.v_broken_lds = (u32 *)(lds + $(flag_at));
+//%     end
 //% end
     fmha_keys_begin(keys);
 
@@ -207,5 +236,5 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true);
     }
-    fmha_end(rows, keys, FMHA_ARGUMENTS_AGAIN(arguments), batch);
+    fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

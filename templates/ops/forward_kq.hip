@@ -6,9 +6,7 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
 //% local L = atom.acc_length
-//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers, most of all in masked tiles, which are
-//% -- rare. `fence`: steps of K between two, when K comes from global memory.
-//% local fence = spec.k_path == "direct" and ((D > 128 or spec.align ~= 16) and 1 or 4) or 0
+//% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
@@ -55,12 +53,34 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     }
 }
 
-FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+{
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+        const int end = fmha_min(fmha_visible(rows, keys, r), (tile + 1) * $(BK));
+#pragma nounroll
+        for (int key = tile * $(BK); key < end; ++key) {
+#pragma unroll
+            for (int t = 0; t < $(VT); ++t) {
+#pragma unroll
+                for (int i = 0; i < $(L); ++i) {
+                    const u32 dimension = (u32)t * 16 + rows.group * $(L) + (u32)i;
+                    rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
+                }
+                FMHA_SCHEDULE_FENCE();
+            }
+        }
+    }
+}
+
+/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
     accumulator s[$(R)][$(J)];
     u32x8 p[$(R)][$(J)];
-    (void)tiles;
+    (void)tiles, (void)broken;
 
     /* S^T = K Q^T */
 #pragma unroll
@@ -102,7 +122,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
         maximum = fmha_group_max(maximum);
         /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = masked && maximum == -fmha_infinity() ? 0.0f : maximum;
+        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
         const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
         rows.m[r] = maximum;
 
@@ -136,7 +156,11 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+//% if spec.v_path == "lds" then
+            const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
+//% else
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
+//% end
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
@@ -168,58 +192,22 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float i
     }
 }
 
-/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
- * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
-FMHA_INLINE void fmha_repair_row(accumulator o[$(VT)], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, int r)
-{
-#pragma clang fp contract(off)
-    const int visible = fmha_visible(rows, keys, r);
-#pragma unroll
-    for (int t = 0; t < $(VT); ++t)
-        o[t] = (accumulator)(0.0f);
-#pragma nounroll
-    for (int key = 0; key < visible; ++key) {
-        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, rows.m[r]);
-#pragma unroll
-        for (int t = 0; t < $(VT); ++t) {
-#pragma unroll
-            for (int i = 0; i < $(L); ++i) {
-                const u32 dimension = (u32)t * 16 + rows.group * $(L) + (u32)i;
-                if (dimension < $(DV))
-                    o[t][i] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
-            }
-            FMHA_SCHEDULE_FENCE();
-        }
-    }
-}
-
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
-FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
 #pragma clang fp contract(off)
+    u32 lane = rows.lane;
+    FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const int query = rows.query[r] + (int)(rows.lane % 16);
+        const int query = rows.query[r] + (int)(lane % 16);
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
-        float rest = 0.0f; /* NaN if something is not finite */
-#pragma unroll
-        for (int t = 0; t < $(VT); ++t) {
-#pragma unroll
-            for (int i = 0; i < $(L); ++i)
-                rest = __builtin_fmaf(rows.o[r][t][i], 0.0f, rest);
-        }
         if (query >= arguments.seqlen_q)
             continue;
-        if (arguments.lse && rows.group == 0)
+        if (arguments.lse && lane / 16 == 0)
             arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
         element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
-        if (rest == 0.0f || l != l) {
-            fmha_store_row(o, rows.o[r], inverse, rows.group);
-        } else {
-            accumulator repaired[$(VT)];
-            fmha_repair_row(repaired, rows, keys, arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row, r);
-            fmha_store_row(o, repaired, inverse, rows.group);
-        }
+        fmha_store_row(o, rows.o[r], inverse, lane / 16);
     }
 }

@@ -1,4 +1,4 @@
-//% -- Q as an operand, and the pieces of a row's exact sum; the same in both orientations.
+//% -- Q as an operand, the same in both orientations.
 //% local D, DV = spec.head_dim, spec.head_dim_v
 //% local R, KT = forward.wave_tiles, forward.k_steps
 //% local fast = spec.align == 16
@@ -38,26 +38,6 @@ FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 //% else
     const u32 at = rows.lane % 16 * $(forward.q_row) + (u32)t * 16;
     return fmha_join(*fmha_lds8(rows.q_lds[r], at), *fmha_lds8(rows.q_lds[r], at + 8));
-//% end
-}
-
-/* 2^(scale q k - m), not above 1 and not 0: the weight of a key whose row has the maximum m. */
-FMHA_INLINE float fmha_weight(const element *q, const element *k, float scale_log2, float m)
-{
-#pragma clang fp contract(off)
-    float s = 0.0f;
-#pragma nounroll
-    for (int d = 0; d < $(D); ++d)
-        s += fmha_from_element(q[d]) * fmha_from_element(k[d]);
-    return __builtin_fmaxf(__builtin_amdgcn_exp2f(__builtin_fminf(s * scale_log2 - m, 0.0f)), 1.17549435e-38f);
-}
-
-FMHA_INLINE element fmha_v_element(const struct fmha_keys &keys, int key, u32 dimension)
-{
-//% if spec.v_layout == "transposed" then
-    return keys.v[(i64)dimension * keys.v_stride + key];
-//% else
-    return keys.v[(i64)key * keys.v_stride + dimension];
 //% end
 }
 //% if spec.orientation == "kq" then

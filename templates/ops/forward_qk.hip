@@ -5,9 +5,7 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
 //% local L = atom.acc_length
-//% -- Scheduling fences bound how many operands are on their way at once, and with them the registers. `fence`: steps of K between two, when K
-//% -- comes from global memory.
-//% local fence = spec.k_path == "direct" and ((D > 128 or spec.align ~= 16) and 1 or 4) or 0
+//% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
@@ -92,10 +90,33 @@ FMHA_INLINE void fmha_scores(struct fmha_rows &rows, const struct fmha_keys &key
 }
 
 //% end
-FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked)
+/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+{
+    const int end = fmha_min(keys.seqlen_k, (tile + 1) * $(BK));
+#pragma nounroll
+    for (int key = tile * $(BK); key < end; ++key) {
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t) {
+            const u32 dimension = (u32)t * 16 + rows.lane % 16;
+            const float v = fmha_broken_element(keys, key, dimension);
+#pragma unroll
+            for (int r = 0; r < $(R); ++r) {
+#pragma unroll
+                for (int i = 0; i < $(L); ++i)
+                    rows.o[r][t][i] += key < fmha_visible(rows, keys, r, i) ? v : 0.0f;
+            }
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
     accumulator s[$(R)][$(J)];
+    (void)broken;
 //% if spec.pipeline == 2 then
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
@@ -130,7 +151,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         for (int i = 0; i < $(L); ++i) {
             maximum[i] = fmha_row_max(maximum[i]);
             /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-            const float reference = masked && maximum[i] == -fmha_infinity() ? 0.0f : maximum[i];
+            const float reference = maximum[i] == -fmha_infinity() ? 0.0f : maximum[i];
             const float alpha = __builtin_amdgcn_exp2f(rows.m[r][i] - reference);
             rows.m[r][i] = maximum[i];
 
@@ -164,7 +185,11 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j);
+//% if spec.v_path == "lds" then
+            const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
+//% else
+            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
+//% end
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
@@ -179,80 +204,32 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     fmha_wave_barrier(); /* P of the next tile overwrites this one */
 }
 
-/* Stores the lane's part of a row of O: o / l. */
-FMHA_INLINE void fmha_store_row(element *to, const float o[$(VT)], float inverse, u32 lane)
-{
-#pragma clang fp contract(off)
-#pragma unroll
-    for (int t = 0; t < $(VT); ++t) {
-        const u32 dimension = (u32)t * 16 + lane % 16;
-        if (dimension < $(DV))
-            to[dimension] = fmha_to_element(o[t] * inverse);
-    }
-}
-
-/* A row of O that is not finite, once more, one visible key at a time. The products above multiply the weight 0 of a masked key with its V,
- * and 0 times infinity or NaN is NaN; here a masked key takes no part. What a visible key holds reaches the row as it should. */
-FMHA_INLINE void fmha_repair_row(float o[$(VT)], const struct fmha_rows &rows, const struct fmha_keys &keys, const element *q, float m, int visible)
-{
-#pragma clang fp contract(off)
-#pragma unroll
-    for (int t = 0; t < $(VT); ++t)
-        o[t] = 0.0f;
-#pragma nounroll
-    for (int key = 0; key < visible; ++key) {
-        const float weight = fmha_weight(q, keys.k + (i64)key * keys.k_stride, rows.scale_log2, m);
-#pragma unroll
-        for (int t = 0; t < $(VT); ++t) {
-            const u32 dimension = (u32)t * 16 + rows.lane % 16;
-            if (dimension < $(DV))
-                o[t] += weight * fmha_from_element(fmha_v_element(keys, key, dimension));
-        }
-    }
-}
-
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
-FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_keys &keys, const struct fmha_forward_arguments &arguments, i64 batch)
+FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
 #pragma clang fp contract(off)
+    u32 lane = rows.lane;
+    FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const i64 head_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
+        const i64 lse_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
         element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
-        float l[$(L)];
-        u32 broken = 0; /* a bit for each row that is not finite though its sum is a number */
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
-            const int query = rows.query[r] + (int)rows.group * $(L) + i;
-            float o[$(VT)], rest = 0.0f; /* NaN if something is not finite */
-            l[i] = fmha_row_sum(rows.l[r][i]);
-#pragma unroll
-            for (int t = 0; t < $(VT); ++t) {
-                o[t] = rows.o[r][t][i];
-                rest = __builtin_fmaf(o[t], 0.0f, rest);
-            }
-            broken |= rest == 0.0f || l[i] != l[i] ? 0u : 1u << i;
+            const int query = rows.query[r] + (int)(lane / 16 * $(L)) + i;
+            const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
             if (query < arguments.seqlen_q) {
-                fmha_store_row(o_head + query * arguments.stride_o_row, o, l[i] == 0.0f ? 0.0f : 1.0f / l[i], rows.lane);
-                if (arguments.lse && rows.lane % 16 == 0)
-                    arguments.lse[head_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l[i]));
+                element *o = o_head + query * arguments.stride_o_row;
+#pragma unroll
+                for (int t = 0; t < $(VT); ++t) {
+                    const u32 dimension = (u32)t * 16 + lane % 16;
+                    if (dimension < $(DV))
+                        o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
+                }
+                if (arguments.lse && lane % 16 == 0)
+                    arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l));
             }
             FMHA_SCHEDULE_FENCE();
-        }
-        const element *q_head = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head;
-#pragma nounroll
-        for (int i = 0; broken >> i; ++i) {
-            const int query = rows.query[r] + (int)rows.group * $(L) + i;
-            float m = 0.0f, sum = 1.0f, o[$(VT)];
-            if (!(broken >> i & 1) || query >= arguments.seqlen_q)
-                continue;
-#pragma unroll
-            for (int n = 0; n < $(L); ++n) {
-                m = n == i ? rows.m[r][n] : m;
-                sum = n == i ? l[n] : sum;
-            }
-            fmha_repair_row(o, rows, keys, q_head + query * arguments.stride_q_row, m, fmha_visible(rows, keys, r, i));
-            fmha_store_row(o_head + query * arguments.stride_o_row, o, sum == 0.0f ? 0.0f : 1.0f / sum, rows.lane);
         }
     }
 }

@@ -9,6 +9,8 @@
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local threads = spec.wave * spec.waves
 //% local fast = spec.align == 16
+//% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
+//% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
 //% local k_lds, v_lds = spec.k_path == "lds", spec.v_path == "lds"
 //% local v_transposed = spec.v_layout == "transposed"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
@@ -44,6 +46,7 @@
 //% local v_rows = v_transposed and DV or BK // 8
 //% local v_count = (v_rows + v_apart - 1) // v_apart
 //%
+//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
@@ -53,6 +56,7 @@
 //%     k_elements = k_lds and BK * (DP + 8) or 0,
 //%     v_elements = v_lds and DVP * (BK + 8) or 0,
 //%     lds = k_lds or v_lds,
+//%     flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0, -- a word for each wave says which tile of V is not finite
 //%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
 //%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_transposed and 4 or 8 * v_pairs) * v_count or 0) <= 40,
 //% }
@@ -82,6 +86,18 @@ FMHA_INLINE u32x4 fmha_load8_part(const element *from, int count)
 }
 
 //% end
+/* Bits 15 and 31: whether the low and the high element of a register are infinite or NaN (every bit of the exponent is set). */
+FMHA_INLINE u32 fmha_not_finite(u32 pair)
+{
+    return ((pair & $(exponent)) + $(carry)) & 0x80008000;
+}
+
+/* The pair with zeros for what is not finite. */
+FMHA_INLINE u32 fmha_finite(u32 pair)
+{
+    return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
+}
+
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
@@ -99,20 +115,26 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
     return (const element *)((const char *)base + offset);
 }
 
-//% -- Which share of a tile is a thread's.
+//% -- Which share of a tile is a thread's. Threads for which no column or row is left load what their neighbour loads, and store nothing.
 //% local function thread_split(kind, columns, apart, real)
 //%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
-/* Row and column of the thread's i-th share of a tile of $(kind). */
+//%     local surplus = threads % columns ~= 0
+/* Row and column of the thread's i-th share of a tile of $(kind), and whether it has any. */
 FMHA_INLINE u32 $(row)(u32 thread, u32 i)
 {
+//%     if surplus then
+    const u32 row = thread / $(columns);
+    return (row < $(apart) ? row : $(apart - 1)) + i * $(apart);
+//%     else
     return thread / $(columns) + i * $(apart);
+//%     end
 }
 
 FMHA_INLINE u32 $(column)(u32 thread)
 {
 //%     if real < columns then
     const u32 column = thread % $(columns);
-    return column < $(real) ? column : $(real - 1); /* threads without a share load the last one and store nothing */
+    return column < $(real) ? column : $(real - 1);
 //%     else
     return thread % $(columns);
 //%     end
@@ -120,7 +142,11 @@ FMHA_INLINE u32 $(column)(u32 thread)
 
 FMHA_INLINE bool $(shares)(u32 thread)
 {
-//%     if real < columns then
+//%     if surplus and real < columns then
+    return thread < $(apart * columns) && thread % $(columns) < $(real);
+//%     elseif surplus then
+    return thread < $(apart * columns);
+//%     elseif real < columns then
     return thread % $(columns) < $(real);
 //%     else
     (void)thread;
@@ -167,6 +193,9 @@ struct fmha_keys {
     u32 thread, lane;
     int seqlen_k;
     element *k_lds, *v_lds;
+//% if v_lds then
+    u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
+//% end
 //% if k_lds then
     u32x4 k_next[$(k_count)];
 //%     if fast then
@@ -184,6 +213,17 @@ struct fmha_keys {
 //%     end
 //% end
 };
+
+/* Where a tile of K and of V begins. */
+FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.k + (i64)tile * ($(BK) * keys.k_stride);
+}
+
+FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
+{
+    return keys.v + (i64)tile * $(v_step);
+}
 
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
@@ -205,6 +245,10 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     for (u32 i = keys.thread; i < 8 * $(columns); i += $(threads))
         *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(tiles.v_row) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
 //% end
+//% if v_lds then
+    if (keys.lane == 0)
+        keys.v_broken_lds[keys.thread / $(spec.wave)] = 0;
+//% end
     (void)keys;
 }
 
@@ -213,7 +257,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
+    const element *k_tile = fmha_k_tile(keys, tile);
     u32 thread = keys.thread;
 //%     if BK % k_apart ~= 0 then
     if (fmha_k_row(thread, i) >= $(BK))
@@ -255,7 +299,7 @@ FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
 FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const element *v_tile = keys.v + (i64)tile * $(v_step);
+    const element *v_tile = fmha_v_tile(keys, tile);
     u32 thread = keys.thread;
 //%     if v_rows % v_apart ~= 0 then
     if (fmha_v_row(thread, i) >= $(v_rows))
@@ -333,6 +377,35 @@ FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
 }
 
 //% end
+//% if v_lds then
+/* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
+FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 last)
+{
+    u32 broken = 0;
+#pragma unroll
+    for (u32 i = first; i < last; ++i) {
+//%     if v_rows % v_apart ~= 0 then
+        if (fmha_v_row(keys.thread, i) >= $(v_rows))
+            break;
+//%     end
+//%     if v_transposed then
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j)
+            broken |= fmha_not_finite(keys.v_next[i][j]);
+//%     else
+#pragma unroll
+        for (u32 j = 0; j < 8; ++j) {
+#pragma unroll
+            for (u32 c = 0; c < $(v_pairs); ++c)
+                broken |= fmha_not_finite(keys.v_next[i][j][c]);
+        }
+//%     end
+    }
+    if ($(ballot)(broken != 0) && keys.lane == 0)
+        keys.v_broken_lds[keys.thread / $(spec.wave)] = (u32)tile + 1;
+}
+
+//% end
 //% if tiles.lds and tiles.ahead then
 /* The thread's share of a tile that has at least one key, on its way to registers. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
@@ -357,7 +430,8 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     end
 }
 
-FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
+/* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
+FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 {
 //%     if k_lds then
     if (fmha_k_shares(keys.thread)) {
@@ -372,11 +446,15 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys)
         for (u32 i = 0; i < $(v_count); ++i)
             fmha_store_v(keys, i);
     }
+    if (masked)
+        fmha_report_v(keys, tile, 0, $(v_count));
+//%     else
+    (void)tile, (void)masked;
 //%     end
 }
 
 //% elseif tiles.lds then
-/* The thread's share of a tile that has at least one key, copied to LDS piece by piece. part: it may lack some keys. */
+/* The thread's share of a tile that has at least one key, copied to LDS piece by piece. part: it is a masked tile and may lack some keys. */
 FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 {
 //%     for _, kind in ipairs { "k", "v" } do
@@ -388,6 +466,10 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
         $(load_share)(keys, tile, part, i);
         if ($(shares)(keys.thread))
             $(store_share)(keys, i);
+//%             if kind == "v" then
+        if (part)
+            fmha_report_v(keys, tile, i, i + 1);
+//%             end
         if (i % 2 == 1)
             FMHA_SCHEDULE_FENCE(); /* bounds the loads in flight, and with them the registers */
     }
@@ -404,7 +486,7 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
     (void)tile, (void)part;
     return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
 //% else
-    const element *k_tile = keys.k + (i64)tile * ($(BK) * keys.k_stride);
+    const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
 //%     if fast then
@@ -421,15 +503,17 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
 //% end
 }
 
-/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: some keys of the tile may not exist. */
-FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
-{
 //% if v_lds then
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
+{
     const u32 at = (t * 16 + keys.lane % 16) * $(tiles.v_row) + j * 16;
-    (void)tile, (void)part;
     return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+}
 //% else
-    const element *v_tile = keys.v + (i64)tile * $(v_step);
+FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+{
+    const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
 //%     if DVP > DV then
     const u32 n = fmha_lane_row(keys.lane), column = t * 16 + n < $(DV) ? n : 0; /* what lies past the end is not stored */
@@ -456,15 +540,68 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
     }
     return __builtin_bit_cast(u32x8, all);
 //%     end
+}
+
+/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
+ * is replaced by zeros, and `broken` becomes not 0. */
+FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j, u32 &broken)
+{
+    u32x8 v = fmha_v_load(keys, tile, part, t, j);
+    if (part) {
+#pragma unroll
+        for (u32 i = 0; i < 8; ++i) {
+            broken |= fmha_not_finite(v[i]);
+            v[i] = fmha_finite(v[i]);
+        }
+    }
+    return v;
+}
 //% end
+
+//% if v_lds then
+/* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. */
+FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
+{
+    u32 broken = 0;
+#pragma unroll
+    for (u32 wave = 0; wave < $(spec.waves); ++wave)
+        broken |= keys.v_broken_lds[wave] == (u32)tile + 1;
+    return __builtin_amdgcn_readfirstlane(broken);
+}
+
+/* Puts zeros in place of what is not finite in V's tile. Between barriers. */
+FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
+{
+//%     local v_chunks = BK // 8
+#pragma nounroll
+    for (u32 i = keys.thread; i < $(DVP * v_chunks); i += $(threads)) {
+        u32x4 *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(tiles.v_row) + i % $(v_chunks) * 8), v = *at;
+#pragma unroll
+        for (u32 j = 0; j < 4; ++j)
+            v[j] = fmha_finite(v[j]);
+        *at = v;
+    }
+}
+
+//% end
+/* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
+FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
+{
+//% if DVP > DV then
+    dimension = dimension < $(DV) ? dimension : $(DV - 1);
+//% end
+//% if v_transposed then
+    const element v = keys.v[(i64)dimension * keys.v_stride + key];
+//% else
+    const element v = keys.v[(i64)key * keys.v_stride + dimension];
+//% end
+    return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
 //%
 //% if fast then
 //%     local bytes_max = (1 << 32) - 1
-//%     if k_lds or spec.k_path == "direct" then
-//%         constraint("stride_k_row", "min", 0)
-//%         constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))
-//%     end
+//%     constraint("stride_k_row", "min", 0)
+//%     constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))
 //%     if v_lds then
 //%         constraint("stride_v_row", "min", 0)
 //%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - 2 * DV) // (2 * BK))
