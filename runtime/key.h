@@ -1,0 +1,69 @@
+/* The shape key: what a problem and a device determine of the instance that serves them, and nothing of how it is
+ * computed (no tuning knob). Two problems that the same instances serve have the same bytes. Needs libc alone. */
+#ifndef FMHA_KEY_H
+#define FMHA_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Every number here is fixed for ever. What a field does not use yet is zero. */
+enum fmha_key_operation { FMHA_KEY_FORWARD = 0, FMHA_KEY_DECODE = 1, FMHA_KEY_MERGE = 2, FMHA_KEY_BACKWARD = 3 };
+enum fmha_key_dtype { FMHA_KEY_F16 = 1, FMHA_KEY_BF16 = 2 };
+enum fmha_key_mask { FMHA_KEY_MASK_NONE = 0, FMHA_KEY_CAUSAL_BOTTOM_RIGHT = 1, FMHA_KEY_CAUSAL_TOP_LEFT = 2 };
+enum fmha_key_v_layout { FMHA_KEY_V_ROW = 0, FMHA_KEY_V_TRANSPOSED = 1 };
+enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA_KEY_FEATURE_ON = 2 };
+
+#define FMHA_KEY_VERSION 1
+#define FMHA_KEY_GENERIC 0xff /* as gfx_minor and gfx_stepping of a target that leaves them open: gfx11-generic */
+#define FMHA_KEY_BYTES   32
+
+/* Each cell is one byte; two-byte numbers are in the machine's order.
+ *
+ *         0         1         2         3         4         5         6         7
+ *    +---------+---------+---------+---------+---------+---------+---------+---------+
+ *  0 | version |operation|gfx_major|gfx_minor| gfx_    |features |  dtype  |kv_dtype |
+ *    |         |         |         |         | stepping|         |         |         |
+ *    +---------+---------+---------+---------+---------+---------+---------+---------+
+ *  8 |     head_dim      |    head_dim_v     |  mask   |v_layout |  align  |    0    |
+ *    +---------+---------+---------+---------+---------+---------+---------+---------+
+ * 16 |                                       0                                       |
+ *    +                                                                               +
+ * 24 |                                       0                                       |
+ *    +---------+---------+---------+---------+---------+---------+---------+---------+
+ *
+ *    features:  bit  7   6   5   4   3   2   1   0
+ *                  +---+---+---+---+---+---+---+---+
+ *                  | 0   0   0   0 | xnack |sramecc|     each an fmha_key_feature
+ *                  +---+---+---+---+---+---+---+---+
+ */
+struct fmha_key {
+    uint8_t version;                            /* FMHA_KEY_VERSION */
+    uint8_t operation;                          /* fmha_key_operation */
+    uint8_t gfx_major, gfx_minor, gfx_stepping; /* gfx1151: 11, 5, 1; gfx90a: 9, 0, 10 */
+    uint8_t features;
+    uint8_t dtype;                 /* of Q and O: fmha_key_dtype */
+    uint8_t kv_dtype;              /* of K and V: reserved, 0: as dtype */
+    uint16_t head_dim, head_dim_v; /* elements */
+    uint8_t mask;                  /* fmha_key_mask */
+    uint8_t v_layout;              /* fmha_key_v_layout */
+    uint8_t align;                 /* bytes that every row is aligned to */
+    uint8_t reserved[17];
+};
+
+_Static_assert(sizeof(struct fmha_key) == FMHA_KEY_BYTES, "the key has no padding: its bytes are compared and hashed");
+
+/* A key of zeros that carries its version; every key begins as one. `key` must not be NULL. */
+void fmha_key_init(struct fmha_key *key);
+
+/* Sets the target, "gfx1151", "gfx942:sramecc+:xnack-", "gfx9-4-generic". False, and the key as before, for what is no
+ * gfx target; no error text is set. */
+bool fmha_key_set_target(struct fmha_key *key, const char *target);
+
+/* True when all bytes are the same. */
+bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
+
+/* FNV-1a of 64 bits over the key's bytes in the order of memory: hash = 14695981039346656037, then for each byte
+ * hash = (hash ^ byte) * 1099511628211. */
+uint64_t fmha_key_hash(const struct fmha_key *key);
+
+#endif

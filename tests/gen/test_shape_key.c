@@ -1,0 +1,133 @@
+/* Shape keys: facts make them differ, knobs do not, and their bytes lie as the ruler in key.h draws them. */
+#include <criterion/criterion.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "shape_key.h"
+
+static struct spec plain(void) {
+    struct spec spec;
+    spec_init(&spec);
+    strcpy(spec.arch, "gfx1151");
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        spec.value[id] = spec_fields[id].always ? 0 : spec_fields[id].neutral;
+    spec.value[SPEC_HEAD_DIM] = spec.value[SPEC_HEAD_DIM_V] = 128;
+    return spec;
+}
+
+static struct fmha_key key_of(const struct spec *spec) {
+    struct fmha_key key;
+    struct error error;
+    memset(&key, 0xee, sizeof key);
+    cr_assert(spec_key(spec, &key, &error), "%s", error.text);
+    return key;
+}
+
+/* The second value that a field may have, after `plain`. */
+static int32_t another(int id, const struct spec *spec) {
+    if (spec_fields[id].words)
+        return spec->value[id] ? 0 : 1;
+    return spec->value[id] == spec_fields[id].maximum ? spec_fields[id].minimum : spec_fields[id].maximum;
+}
+
+Test(shape_key, every_fact_and_no_knob_changes_it) {
+    const struct spec base = plain();
+    const struct fmha_key key = key_of(&base);
+    struct fmha_key seen[SPEC_FIELD_COUNT];
+    int count = 0;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        struct spec spec = base;
+        spec.value[id] = another(id, &base);
+        struct fmha_key changed = key_of(&spec);
+        cr_assert_eq(fmha_key_equal(&key, &changed), spec_fields[id].knob, "%s", spec_fields[id].name);
+        cr_assert_eq(fmha_key_hash(&key) == fmha_key_hash(&changed), spec_fields[id].knob, "%s", spec_fields[id].name);
+        for (int i = 0; !spec_fields[id].knob && i < count; i++)
+            cr_assert_not(fmha_key_equal(&seen[i], &changed), "%s", spec_fields[id].name);
+        seen[count] = changed;
+        count += !spec_fields[id].knob;
+    }
+    struct spec set = base;
+    strcpy(set.set[0].name, "PAD");
+    strcpy(set.set[0].value, "16");
+    set.set_count = 1;
+    struct fmha_key same = key_of(&set);
+    cr_assert(fmha_key_equal(&key, &same));
+}
+
+Test(shape_key, every_word_has_a_number_of_its_own) {
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        uint64_t hashes[8];
+        for (int word = 0; !spec_fields[id].knob && spec_fields[id].words && spec_fields[id].words[word]; word++) {
+            struct spec spec = plain();
+            spec.value[id] = word;
+            struct fmha_key key = key_of(&spec);
+            hashes[word] = fmha_key_hash(&key);
+            for (int i = 0; i < word; i++)
+                cr_assert_neq(hashes[i], hashes[word], "%s %s", spec_fields[id].name, spec_fields[id].words[word]);
+        }
+    }
+}
+
+Test(shape_key, bytes_lie_as_drawn) {
+    struct spec spec = plain();
+    strcpy(spec.arch, "gfx942:sramecc+:xnack-");
+    spec.value[SPEC_DTYPE] = 1;
+    spec.value[SPEC_MASK] = 2;
+    spec.value[SPEC_V_LAYOUT] = 1;
+    spec.value[SPEC_HEAD_DIM] = 192;
+    struct fmha_key key = key_of(&spec);
+    unsigned char expected[32] = {1, 0, 9, 4, 2, 0x6, 2, 0, [12] = 2, [13] = 1, [14] = 16};
+    memcpy(expected + 8, &(uint16_t){192}, 2);
+    memcpy(expected + 10, &(uint16_t){128}, 2);
+    cr_assert_arr_eq(&key, expected, sizeof expected);
+    cr_assert_eq(sizeof key, 32);
+    cr_assert_eq(offsetof(struct fmha_key, reserved), 15);
+}
+
+Test(shape_key, targets) {
+    static const struct {
+        const char *target;
+        uint8_t major, minor, stepping, features;
+    } cases[] = {
+        {"gfx1151", 11, 5, 1, 0},
+        {"gfx90a:xnack+", 9, 0, 10, 8},
+        {"gfx90a:sramecc-", 9, 0, 10, 1},
+        {"gfx11-generic", 11, FMHA_KEY_GENERIC, FMHA_KEY_GENERIC, 0},
+        {"gfx9-4-generic:xnack-", 9, 4, FMHA_KEY_GENERIC, 4},
+        {"gfx900", 9, 0, 0, 0},
+    };
+    struct fmha_key key, before;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fmha_key_init(&key);
+        cr_assert(fmha_key_set_target(&key, cases[i].target), "%s", cases[i].target);
+        const uint8_t got[] = {key.gfx_major, key.gfx_minor, key.gfx_stepping, key.features};
+        const uint8_t expected[] = {cases[i].major, cases[i].minor, cases[i].stepping, cases[i].features};
+        cr_assert_arr_eq(got, expected, sizeof got, "%s", cases[i].target);
+    }
+    static const char *const wrong[] = {"",
+                                        "gfx",
+                                        "gfx11",
+                                        "sm_90",
+                                        "gfx11x1",
+                                        "gfx1151:",
+                                        "gfx90a:xnack",
+                                        "gfx90a:foo+",
+                                        "gfx90a:xnack+x",
+                                        "gfx90a:xnack+:xnack-",
+                                        "gfx-generic",
+                                        "gfx99900",
+                                        "gfx1151+",
+                                        "gfx9--generic"};
+    before = key;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        cr_assert_not(fmha_key_set_target(&key, wrong[i]), "%s", wrong[i]);
+        cr_assert(fmha_key_equal(&key, &before), "%s", wrong[i]);
+    }
+}
+
+/* FNV-1a of 32 bytes that are 1, then 0 thirty-one times, multiplied out with Python's integers. */
+Test(shape_key, hash_is_fnv_1a) {
+    struct fmha_key key;
+    fmha_key_init(&key);
+    cr_assert_eq(fmha_key_hash(&key), UINT64_C(516046512524145956));
+}
