@@ -13,7 +13,7 @@
 #include "compiler.h"
 #include "driver.h"
 
-#define PROBE_LIMIT_SECONDS 30
+#define PROBE_LIMIT_SECONDS 10
 #define CLANGS_MAX          64
 #define HIP_MAJOR_MIN       6
 #define CLANG_MAJOR_MIN     19

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "error.h"
+#include "interrupt.h"
 #include "spec.h"
 
 enum option_kind {
@@ -51,6 +52,7 @@ struct command {
     const char *details;  /* paragraphs of `COMMAND --help` */
     bool kernel;          /* takes the options that describe a kernel */
     bool arch_alone;      /* --arch may stand without a value */
+    enum command_children children;
     const struct option_row *options;
     size_t options_bytes; /* size of the struct that they fill */
     int (*run)(const struct arguments *arguments);
@@ -80,11 +82,6 @@ int cli_fail(const struct error *error);
 
 /* Prints text on standard output, whole. */
 bool cli_print(const struct text *text, struct error *error);
-
-/* From now on a first interrupt (SIGINT, SIGTERM) only makes cli_interrupted() true: finish what runs, start nothing
- * new, tidy up. A second one kills. */
-void cli_catch_interrupts(void);
-bool cli_interrupted(void);
 
 /* Fills `arguments`, which arguments_free releases on failure too. argv[0] is the first argument of the command. */
 bool arguments_parse(const struct command *command, int argc, char **argv, struct arguments *arguments,

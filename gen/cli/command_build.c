@@ -97,11 +97,11 @@ static void *work(void *context) {
     struct build *build = context;
     for (;;) {
         int index = atomic_fetch_add(&build->next, 1);
-        if (index >= build->count || cli_interrupted())
+        if (index >= build->count || interrupt_came())
             return NULL;
         struct job *job = &build->jobs[index];
         job->done = run_job(build, job, &job->error);
-        job->finished = true;
+        job->finished = job->done || !interrupt_came(); /* else its compiler was ended with the others */
         int finished = atomic_fetch_add(&build->finished, 1) + 1;
         if (build->terminal)
             fprintf(stderr, "\r\033[K[%d/%d] %s", finished, build->count, job->instance->name);
@@ -137,7 +137,10 @@ static bool find_compilers(struct job *jobs, int count, fmha_compiler *compilers
                 jobs[i].compiler = jobs[j].compiler;
         if (jobs[i].compiler)
             continue;
-        if (fmha_compiler_find(arch, &compilers[found]) != FMHA_OK)
+        bool serves = fmha_compiler_find(arch, &compilers[found]) == FMHA_OK;
+        if (interrupt_came())
+            return error_set(error, ERROR_RUN, "build: interrupted; nothing was compiled");
+        if (!serves)
             return error_set(error, ERROR_RUN, "%s", fmha_last_error());
         jobs[i].compiler = &compilers[found++];
     }
@@ -256,7 +259,6 @@ static bool build_kernels(struct build *build, const struct kernels *kernels, fm
         return false;
     if (access(build->folder, F_OK) == 0 && !output_is_folder(build->folder))
         return error_set(error, ERROR_RUN, "%s: expected a folder, got a file; choose another with -o", build->folder);
-    cli_catch_interrupts();
     compile_all(build);
     return conclude(build, error);
 }
@@ -327,6 +329,7 @@ const struct command command_build = {
         "launcher needs. Both appear or neither. A kernel that spills is an error; the others are built all the "
         "same.",
     .kernel = true,
+    .children = CHILDREN_FINISH,
     .options = options,
     .options_bytes = sizeof(struct build_options),
     .run = run,

@@ -339,6 +339,7 @@ const struct command command_doctor = {
         "Generates, compiles and verifies a small kernel, and looks for a HIP device and the cache. Prints which "
         "compilers it looked at and what it thinks of each. The exit status is 1 if generate, build or verify "
         "cannot work.",
+    .children = CHILDREN_ABORT,
     .options = options,
     .options_bytes = sizeof(struct doctor_options),
     .run = run,

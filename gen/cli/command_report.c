@@ -186,6 +186,7 @@ const struct command command_report = {
         "its innermost matrix loops per basic block, and the bound on speed that follows. A FILE is the assembly "
         "text or code object of any compiler; only --arch and --wave go with it.",
     .kernel = true,
+    .children = CHILDREN_ABORT,
     .options = options,
     .options_bytes = sizeof(struct report_arguments),
     .run = run,

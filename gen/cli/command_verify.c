@@ -239,6 +239,7 @@ const struct command command_verify = {
     .details = "Runs each kernel and holds every element that it writes against a float64 reference, within a derived "
                "bound. The emulated device needs no GPU. The exit status is 1 if a kernel is wrong.",
     .kernel = true,
+    .children = CHILDREN_ABORT,
     .options = options,
     .options_bytes = sizeof(struct verify_arguments),
     .run = run,

@@ -61,27 +61,6 @@ bool cli_print(const struct text *text, struct error *error) {
     return true;
 }
 
-static volatile sig_atomic_t interrupted;
-
-static void note_interrupt(int signal_number) {
-    (void)signal_number;
-    interrupted = 1;
-}
-
-void cli_catch_interrupts(void) {
-    const struct sigaction once = {.sa_handler = note_interrupt, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
-    static const int signals[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        struct sigaction before;
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &once, NULL);
-    }
-}
-
-bool cli_interrupted(void) {
-    return interrupted != 0;
-}
-
 /* A closed standard stream would let the next file that is opened take its number and receive what is printed. */
 static void reserve_standard_streams(void) {
     for (int fd = 0; fd <= 2; fd++)
@@ -104,7 +83,9 @@ static int run_command(const struct command *command, int argc, char **argv) {
         if (!cli_print(&text, &error))
             status = cli_fail(&error);
     } else {
+        interrupt_begin(command->children);
         status = command->run(&arguments);
+        interrupt_end();
     }
     text_free(&text);
     arguments_free(&arguments);
