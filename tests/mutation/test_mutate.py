@@ -137,8 +137,18 @@ class Mutate(unittest.TestCase):
     def test_what_cannot_be_read_is_an_error(self):
         with self.assertRaisesRegex(mutate.Trouble, "kernel: expected no 'while' in a kernel; teach tests/mutation/mutate.py"):
             names("while (n) f(n);")
-        with self.assertRaisesRegex(mutate.Trouble, "#if N: expected a condition that tests/mutation/mutate.py knows; teach it there"):
-            names("\n#if N\n#endif\n")
+        with self.assertRaisesRegex(mutate.Trouble, r"#if N \+ 1: expected names, numbers, comparisons and && \|\| ! alone; teach"):
+            names("\n#if N + 1\n#endif\n")
+
+    def test_branches_of_the_preprocessor(self):
+        for condition, compiled in (
+            ("defined(FMHA_EMULATED) && __clang_major__ >= 19", True),
+            ("!defined(FMHA_EMULATED)", False),
+            ("defined(A) || (B != 0)", False),
+            ("defined(A) && A != 1", False),
+        ):
+            self.assertEqual(bool(names(f"\n#if {condition}\nf(n);\n#endif\n")), compiled, condition)
+            self.assertEqual(bool(names(f"\n#if {condition}\n#else\nf(n);\n#endif\n")), not compiled, condition)
 
 
 if __name__ == "__main__":
