@@ -129,6 +129,18 @@ static double column_maximum(const struct reference_row *row, int64_t head_dim_v
     return maximum;
 }
 
+/* Whether an infinity of V may meet a weight that the kernel rounds to zero, or a maximum of a later tile that rescales
+ * it by zero: their product is NaN. */
+static bool infinity_may_vanish(enum half_type type, const struct terms *terms, const struct reference_row *row,
+                                int64_t head_dim_v, int64_t d) {
+    double least = 4 * bound_absolute(type);
+    for (int64_t j = 0; j < row->key_count; j++)
+        if (isinf(row->v[j * head_dim_v + d]) &&
+            row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least)
+            return true;
+    return false;
+}
+
 static void output_bounds(enum half_type type, const struct terms *terms, const struct reference_row *row,
                           int64_t head_dim_v, double *coefficient, double *output) {
     double unit = bound_unit(type);
@@ -157,7 +169,10 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
                          (2 + product_error + (double)terms->keys * p_absolute) * column_maximum(row, head_dim_v, d));
         bound += (magnitude + bound) * quotient_error + underflow;
         bound += (magnitude + bound) * unit + bound_absolute(type); /* O rounded */
-        output[d] = isnan(row->output[d]) ? NAN : bound * SLACK;
+        if (isinf(row->output[d]))
+            output[d] = infinity_may_vanish(type, terms, row, head_dim_v, d) ? NAN : 0;
+        else
+            output[d] = isnan(row->output[d]) ? NAN : bound * SLACK;
     }
 }
 
@@ -196,18 +211,25 @@ bool bound_row(enum half_type type, const struct reference_row *row, int64_t hea
     return true;
 }
 
-static bool scores_all_equal(const struct reference_row *row) {
-    for (int64_t j = 1; j < row->key_count; j++)
-        if (row->score[j] != row->score[0])
-            return false;
-    return true;
+/* Whether the weights of a row differ by enough of the type's steps to be rounded in another way than another row's.
+ * Scores scatter, as the weights count them, by about what the weights do, relative. */
+static bool weights_differ(enum half_type type, const struct reference_row *row) {
+    const double steps = 32;
+    double mean = 0, variance = 0;
+    for (int64_t j = 0; j < row->key_count; j++)
+        mean += row->weight[j] * (row->score[j] - row->max);
+    for (int64_t j = 0; j < row->key_count; j++) {
+        double difference = row->score[j] - row->max - mean;
+        variance += row->weight[j] * difference * difference;
+    }
+    return sqrt(variance) >= steps * bound_unit(type);
 }
 
 /* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. Rows whose
- * scores are all equal repeat each other, so they are no samples. */
+ * weights are all alike, or one of which is nearly all, repeat each other: they are no samples. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got) {
-    if (scores_all_equal(row))
+    if (!weights_differ(type, row))
         return;
     double error[2] = {0, 0}, unit = 0;
     for (int64_t d = 0; d < head_dim_v; d++) {

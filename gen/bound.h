@@ -10,8 +10,9 @@
 #include "reference.h"
 
 /* Bounds of one row from what the reference saw of it: output[head_dim_v] and *lse, absolute, 0 where the value must be
- * exact (no visible key), NAN where the reference is NAN. `type`: of the inputs, of P and of O. Returns false when
- * there is no memory. Safe with threads. */
+ * exact (no visible key, an infinity), NAN where the kernel may give NAN: the reference is NAN, or it is an infinity of
+ * V whose weight the kernel may round to zero. `type`: of the inputs, of P and of O. Returns false when there is no
+ * memory. Safe with threads. */
 bool bound_row(enum half_type type, const struct reference_row *row, int64_t head_dim, int64_t head_dim_v,
                double *output, double *lse);
 
@@ -25,8 +26,8 @@ struct bound_bias {
     double sum[2], sum_squared[2]; /* of the rows' errors; [0] away from zero, [1] upward */
 };
 
-/* Adds the errors of one row, got - expected. Left out are rows with a value that is not finite or with equal scores.
- */
+/* Adds the errors of one row, got - expected. Left out are rows with a value that is not finite and rows whose
+ * weights are too much alike to be rounded in ways of their own. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got);
 

@@ -20,8 +20,10 @@ enum execute_order {
 /* How one tensor lies in memory. The elements between its rows and around it hold a NaN pattern. */
 struct execute_layout {
     enum execute_order order;
-    int64_t offset;        /* elements before the first */
-    int64_t row_padding;   /* elements after each row of head_dim (or of seqlen_k, where V is transposed) */
+    int64_t offset;      /* elements before the first */
+    int64_t row_padding; /* elements after each row of head_dim (or of seqlen_k, where V is transposed) */
+    int64_t
+        head_padding; /* elements after each head's rows in EXECUTE_BHSD, after each row of all heads in EXECUTE_BSHD */
     int64_t batch_padding; /* elements after each batch */
 };
 

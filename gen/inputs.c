@@ -13,6 +13,8 @@ const char *inputs_name(enum input_kind kind) {
         [INPUT_HUGE] = "huge",
         [INPUT_NAN_VISIBLE] = "nan-visible",
         [INPUT_NAN_HIDDEN] = "nan-hidden",
+        [INPUT_INFINITE_V] = "infinite-v",
+        [INPUT_BELOW_SENTINELS] = "below-sentinels",
     };
     return names[kind];
 }
@@ -150,6 +152,38 @@ static void put_nan_visible(const struct tensor *q, const struct tensor *k, cons
     }
 }
 
+/* Columns 0 to 5 of V; a column that has no such value, and a row that does not see it, stay finite. With a causal mask
+ * the first key is seen by nearly all rows, in tiles that are masked for some rows and in tiles that are not. */
+static void put_infinite_v(const struct tensor *v) {
+    int64_t last = v->rows - 1, middle = v->rows / 2;
+    if (v->rows < 2)
+        return;
+    for (int64_t head = 0; head < v->heads; head++) {
+        put(v, head, 0, 0, INFINITY);
+        put(v, head, middle, 1, -INFINITY);
+        put(v, head, last, 2, INFINITY);
+        put(v, head, last - 1, 2, -INFINITY);
+        put(v, head, 0, 3, -INFINITY);
+        put(v, head, last, 3, INFINITY);
+        put(v, head, 1, 4, NAN);
+        put(v, head, last, 5, NAN);
+    }
+}
+
+/* Raw scores -60000 x 20000 x (1 + j/64): no two keys of 64 in a row have the same, the largest is not the first, and
+ * it wins by far more than the errors of float32. */
+static void make_below_sentinels(const struct tensor *q, const struct tensor *k, const struct tensor *v,
+                                 uint64_t *state) {
+    fill_constant(q, 0);
+    fill_constant(k, 0);
+    for (int64_t index = 0; index < q->heads * q->rows; index++)
+        put(q, 0, index, 0, 60000);
+    for (int64_t head = 0; head < k->heads; head++)
+        for (int64_t row = 0; row < k->rows; row++)
+            put(k, head, row, 0, -20000 * (1 + (double)((row * 23 + 40) % 64) / 64));
+    fill_normal(v, state);
+}
+
 static void put_nan_hidden(const struct reference_problem *problem, const struct tensor *k, const struct tensor *v) {
     int64_t seen = 0;
     for (int64_t row = 0; row < problem->seqlen_q; row++) {
@@ -198,9 +232,13 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         fill_constant(&k, type == HALF_F16 ? 60000 : 133120);
         fill_normal(&v, &state);
         return;
+    case INPUT_BELOW_SENTINELS:
+        make_below_sentinels(&q, &k, &v, &state);
+        return;
     case INPUT_RANDOM:
     case INPUT_NAN_VISIBLE:
     case INPUT_NAN_HIDDEN:
+    case INPUT_INFINITE_V:
         break;
     }
     fill_normal(&q, &state);
@@ -210,4 +248,6 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         put_nan_visible(&q, &k, &v);
     if (kind == INPUT_NAN_HIDDEN)
         put_nan_hidden(problem, &k, &v);
+    if (kind == INPUT_INFINITE_V)
+        put_infinite_v(&v);
 }

@@ -16,7 +16,9 @@ enum input_kind {
     INPUT_FAR_BELOW_ZERO, /* every raw score is -524288 */
     INPUT_HUGE,           /* every element of q and k is the same large number: 133120 in bf16, 60000 in f16 */
     INPUT_NAN_VISIBLE,    /* random; NAN in an element of q, of k and of v that some rows see and others do not */
-    INPUT_NAN_HIDDEN      /* random; NAN and infinities at each key that no row sees */
+    INPUT_NAN_HIDDEN,     /* random; NAN and infinities at each key that no row sees */
+    INPUT_INFINITE_V,     /* random; infinities of one sign, of both and NAN in V, at keys that all, some or one see */
+    INPUT_BELOW_SENTINELS /* raw scores from -1.2e9 down to -2.4e9, each key's another, to be scaled further down */
 };
 
 /* "random", "nan-visible", …: constant words. */

@@ -11,16 +11,21 @@ struct list {
 
 enum layouts { LAYOUT_BSHD, LAYOUT_BHSD, LAYOUT_MIXED, LAYOUT_PADDED_BSHD, LAYOUT_PADDED_BHSD };
 
-/* Padding and offsets are the least that the instance's alignment allows, and odd where any is allowed. */
+/* Padding and offsets are the least that the instance's alignment allows, odd where any is allowed, and of no two
+ * tensors the same: a stride of one that is used for another leads elsewhere. */
 static void set_layout(struct list *list, enum layouts layouts, struct standing_case *added) {
-    bool padded = layouts == LAYOUT_PADDED_BSHD || layouts == LAYOUT_PADDED_BHSD;
+    struct execute_layout *const tensors[] = {&added->q, &added->k, &added->v, &added->o};
     int64_t step = list->alignment;
-    struct execute_layout layout = {.order = layouts == LAYOUT_BSHD || layouts == LAYOUT_PADDED_BSHD ? EXECUTE_BSHD
-                                                                                                     : EXECUTE_BHSD,
-                                    .offset = padded ? step * 3 : 0,
-                                    .row_padding = padded ? step : 0,
-                                    .batch_padding = padded ? step * 5 : 0};
-    added->q = added->k = added->v = added->o = layout;
+    bool padded = layouts == LAYOUT_MIXED || layouts == LAYOUT_PADDED_BSHD || layouts == LAYOUT_PADDED_BHSD;
+    for (int tensor = 0; tensor < 4; tensor++) {
+        int64_t pad = padded ? step * (tensor + 1) : 0;
+        *tensors[tensor] = (struct execute_layout){
+            .order = layouts == LAYOUT_BSHD || layouts == LAYOUT_PADDED_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD,
+            .offset = pad * 3,
+            .row_padding = pad,
+            .head_padding = pad * 2,
+            .batch_padding = pad * 5};
+    }
     if (layouts == LAYOUT_MIXED) /* q and k as BHSD, v a view of BSHD */
         added->v.order = EXECUTE_BSHD;
 }
@@ -48,11 +53,11 @@ static void add_edges(struct list *list, int64_t m, int64_t n, int64_t g) {
         LAYOUT_PADDED_BHSD);
     add(list, "one short of each tile edge", (struct verify_shape){1, 2 * g, 1, m - 1, n - 1}, INPUT_RANDOM,
         LAYOUT_PADDED_BSHD);
-    add(list, "three key tiles and one key", (struct verify_shape){1, g, 1, 17, 3 * n + 1}, INPUT_UNBALANCED,
+    add(list, "three key tiles and one key", (struct verify_shape){2, 2 * g, 2, 17, 3 * n + 1}, INPUT_UNBALANCED,
         LAYOUT_MIXED);
     add(list, "more queries than keys", (struct verify_shape){1, g, 1, 2 * m + 3, n / 2 + 1}, INPUT_RANDOM,
         LAYOUT_BHSD);
-    add(list, "one query a head", (struct verify_shape){2, 2 * g, 2, 1, 2 * n + 1}, INPUT_UNBALANCED, LAYOUT_BSHD);
+    add(list, "one query a head", (struct verify_shape){2, 4 * g, 2, 1, 2 * n + 1}, INPUT_UNBALANCED, LAYOUT_BSHD);
     add(list, "one query, one key", (struct verify_shape){1, g, 1, 1, 1}, INPUT_RANDOM, LAYOUT_PADDED_BHSD);
     add(list, "no queries", (struct verify_shape){1, g, 1, 0, n}, INPUT_RANDOM, LAYOUT_BSHD);
     add(list, "no keys", (struct verify_shape){2, g, 1, 5, 0}, INPUT_RANDOM, LAYOUT_BSHD);
@@ -60,6 +65,39 @@ static void add_edges(struct list *list, int64_t m, int64_t n, int64_t g) {
     int64_t ratio = 12 % g ? 3 * g : 12;
     add(list, "12 query heads a key head", (struct verify_shape){1, 2 * ratio, 2, 3, n + 5}, INPUT_IMPULSE,
         LAYOUT_BSHD);
+}
+
+/* Distances of the diagonal from the edges of key tiles, over two blocks of queries: where the part of the loop without
+ * masking ends, and where the loop does. */
+static void add_diagonals(struct list *list, int64_t m, int64_t n, int64_t g) {
+    static const int distances[] = {-2, -1, 0, 1};
+    for (size_t index = 0; index < sizeof distances / sizeof *distances; index++)
+        add(list, "diagonal near a tile's edge",
+            (struct verify_shape){1, g, 1, m + 1, m + 1 + 2 * n + distances[index]}, INPUT_IMPULSE, LAYOUT_BHSD);
+    add(list, "diagonal left of the first key", (struct verify_shape){1, g, 1, 2 * m + 1, m - 1}, INPUT_IMPULSE,
+        LAYOUT_BHSD);
+}
+
+static void add_far_apart(struct list *list, const char *what, struct verify_shape shape,
+                          struct execute_layout layout) {
+    struct standing_case *added = add(list, what, shape, INPUT_IMPULSE, LAYOUT_BHSD);
+    layout.order = EXECUTE_BHSD;
+    added->q = added->k = added->v = added->o = layout;
+    added->far_apart = true;
+}
+
+/* Far more of everything than one workgroup has: tiles, blocks, heads, batches; then more than 32 bits count. */
+static void add_lengths(struct list *list, int64_t m, int64_t n, int64_t g) {
+    add(list, "40 key tiles", (struct verify_shape){1, g, 1, 16, 40 * n + 5}, INPUT_UNBALANCED, LAYOUT_BSHD);
+    add(list, "7 row blocks", (struct verify_shape){1, g, 1, 6 * m + 3, n + 3}, INPUT_UNBALANCED, LAYOUT_BSHD);
+    add(list, "33 heads, 3 batches", (struct verify_shape){3, 33 * g, 11, 2, 3}, INPUT_IMPULSE, LAYOUT_MIXED);
+    /* Kernels may ask for keys near enough that a tile of them is addressed by 32 bits. */
+    add_far_apart(list, "batches 2^31 elements apart", (struct verify_shape){2, g, 1, 3, 3},
+                  (struct execute_layout){.batch_padding = INT64_C(1) << 31});
+    add_far_apart(list, "heads 2^31 elements apart", (struct verify_shape){1, 2 * g, 2, 3, 3},
+                  (struct execute_layout){.head_padding = INT64_C(1) << 31});
+    add_far_apart(list, "rows 2^22 elements apart", (struct verify_shape){1, g, 1, 2, 515},
+                  (struct execute_layout){.row_padding = INT64_C(1) << 22});
 }
 
 static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, double default_scale) {
@@ -75,6 +113,11 @@ static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, doubl
         LAYOUT_PADDED_BSHD);
     add(list, "NaN that no row sees", (struct verify_shape){2, g, 1, half, n + half + 3}, INPUT_NAN_HIDDEN,
         LAYOUT_PADDED_BHSD);
+    add(list, "infinities and NaN in V", (struct verify_shape){1, g, 1, m + 3, 3 * n + 5}, INPUT_INFINITE_V,
+        LAYOUT_PADDED_BSHD);
+    add(list, "scores far below any sentinel", (struct verify_shape){1, 2 * g, 1, half, n + half},
+        INPUT_BELOW_SENTINELS, LAYOUT_BHSD)
+        ->scale = 1e28;
     add(list, "scale 0", (struct verify_shape){1, g, 1, 18, n + 2}, INPUT_RANDOM, LAYOUT_BHSD)->scale = 0;
     add(list, "negative scale", (struct verify_shape){1, g, 1, 18, 2 * n + 2}, INPUT_UNBALANCED, LAYOUT_BHSD)->scale =
         -default_scale;
@@ -98,6 +141,9 @@ int standing_cases(const struct instance *instance, enum reference_mask mask,
     int64_t g = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, m = field[SPEC_BLOCK_M] / g, n = field[SPEC_BLOCK_K];
     struct list list = {.cases = cases, .alignment = execute_alignment(instance)};
     add_edges(&list, m, n, g);
+    if (mask != REFERENCE_MASK_NONE)
+        add_diagonals(&list, m, n, g);
+    add_lengths(&list, m, n, g);
     add_values(&list, m, n, g, 1 / sqrt((double)field[SPEC_HEAD_DIM]));
     add_identities(&list, n, g, mask);
     if (has_optional_lse(instance))

@@ -1,10 +1,19 @@
 #include "trial.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const double LN2 = 0.69314718055994531;
+
+/* "nan" whatever its sign. */
+static double shown(double value) {
+    return isnan(value) ? (double)NAN : value;
+}
 
 static int64_t q_elements(const struct reference_problem *problem) {
     return problem->batch * problem->heads_q * problem->seqlen_q * problem->head_dim;
@@ -69,8 +78,33 @@ void trial_free(struct trial *trial) {
 
 struct visit {
     struct trial *trial;
-    atomic_bool out_of_memory;
+    atomic_bool out_of_memory, overflow;
+    atomic_llong rows; /* visited */
 };
+
+static void tell(const struct trial *trial, const char *format, long long number) {
+    char stage[64];
+    if (!trial->progress)
+        return;
+    snprintf(stage, sizeof stage, format, number);
+    trial->progress(trial->progress_context, stage);
+}
+
+/* The thread that visits the row which completes a hundredth tells so. */
+static void tell_visited(struct visit *visit) {
+    long long rows = atomic_fetch_add(&visit->rows, 1), percent = (rows + 1) * 100 / visit->trial->rows;
+    if (percent != rows * 100 / visit->trial->rows)
+        tell(visit->trial, "reference, %lld %%", percent);
+}
+
+/* Whether float32 holds the row's scores and their sums on the way, times log2 e. NaN and infinities of the inputs are
+ * no overflow. */
+static bool scores_fit(const struct reference_row *row) {
+    for (int64_t j = 0; j < row->key_count; j++)
+        if (isfinite(row->score_mass[j]) && row->score_mass[j] > (double)FLT_MAX * LN2)
+            return false;
+    return true;
+}
 
 /* While the reference holds a row's weights: its bounds, and its share of the mean error. */
 static void visit_row(void *context, const struct reference_row *row) {
@@ -79,6 +113,9 @@ static void visit_row(void *context, const struct reference_row *row) {
     int64_t head = row->batch * trial->problem.heads_q + row->head, columns = trial->problem.head_dim_v;
     int64_t index = head * trial->problem.seqlen_q + row->query;
     double *got = malloc((size_t)columns * sizeof *got);
+    if (!scores_fit(row))
+        atomic_store(&visit->overflow, true);
+    tell_visited(visit);
     if (got && bound_row(trial->type, row, trial->problem.head_dim, columns, trial->bound + index * columns,
                          &trial->lse_bound[index])) {
         for (int64_t d = 0; d < columns; d++)
@@ -110,6 +147,7 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     struct execute_request request = request_of(trial, layouts);
     request.o_bits = trial->o;
     request.lse = with_lse ? trial->lse : NULL;
+    tell(trial, "kernel, %lld rows", trial->rows);
     if (!execute_check(target->instance, &request, error) || !execute_run(target, &request, findings, error))
         return false;
     double *values = to_values(trial->type, trial->q, q_elements(&trial->problem), trial->values);
@@ -118,6 +156,12 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     struct visit visit = {.trial = trial};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;
+    if (atomic_load(&visit.overflow))
+        return error_set(
+            error, ERROR_USAGE,
+            "scale %g: expected scores that float32 holds, up to %.3g once multiplied by log2 e, got larger "
+            "ones from these inputs; choose a smaller scale or other inputs",
+            trial->problem.scale, (double)FLT_MAX);
     if (atomic_load(&visit.out_of_memory))
         return error_set(error, ERROR_RUN, "no memory for the bounds of %" PRId64 " keys; verify a smaller shape",
                          trial->problem.seqlen_k);
@@ -127,7 +171,7 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
 }
 
 double trial_error_over_bound(double expected, double got, double bound) {
-    if (isnan(expected))
+    if (isnan(expected) || (isinf(expected) && isnan(bound) && isnan(got)))
         return isnan(got) ? 0 : INFINITY;
     if (got == expected)
         return 0;
@@ -157,8 +201,8 @@ static void compare_bits(const struct trial *trial, const uint16_t *o, const flo
                      "%s: %" PRId64 " element%s of O differ%s from the first run's; O[batch %" PRId64 ", head %" PRId64
                      ", query %" PRId64 ", column %" PRId64 "] was %.6g, is %.6g: a race; look for a missing barrier",
                      what, different, different == 1 ? "" : "s", different == 1 ? "s" : "", at.batch, at.head, at.query,
-                     first % columns, half_to_double(trial->type, trial->o[first]),
-                     half_to_double(trial->type, o[first]));
+                     first % columns, shown(half_to_double(trial->type, trial->o[first])),
+                     shown(half_to_double(trial->type, o[first])));
     }
     for (int64_t row = 0; lse && row < trial->rows; row++)
         if (memcmp(&lse[row], &trial->lse[row], sizeof *lse) != 0) {
@@ -166,7 +210,7 @@ static void compare_bits(const struct trial *trial, const uint16_t *o, const flo
             findings_add(findings,
                          "%s: LSE differs from the first run's; LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64
                          "] was %.7g, is %.7g: a race; look for a missing barrier",
-                         what, at.batch, at.head, at.query, (double)trial->lse[row], (double)lse[row]);
+                         what, at.batch, at.head, at.query, shown((double)trial->lse[row]), shown((double)lse[row]));
             break;
         }
 }
@@ -197,7 +241,7 @@ static void compare_output(const struct trial *trial, struct trial_errors *error
                 findings_add(findings,
                              "O[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 ", column %" PRId64
                              "]: expected %.6g, was not written",
-                             at.batch, at.head, at.query, index % columns, trial->expected[index]);
+                             at.batch, at.head, at.query, index % columns, shown(trial->expected[index]));
             continue;
         }
         double got = half_to_double(trial->type, trial->o[index]);
@@ -207,8 +251,8 @@ static void compare_output(const struct trial *trial, struct trial_errors *error
             findings_add(findings,
                          "O[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 ", column %" PRId64
                          "]: expected %.6g within %.2g, got %.6g",
-                         at.batch, at.head, at.query, index % columns, trial->expected[index], trial->bound[index],
-                         got);
+                         at.batch, at.head, at.query, index % columns, shown(trial->expected[index]),
+                         shown(trial->bound[index]), shown(got));
     }
     findings_tally_end(&unwritten, "elements of O were not written");
     findings_tally_end(&outside, "elements of O are outside their bounds");
@@ -227,16 +271,17 @@ static void compare_lse(const struct trial *trial, struct trial_errors *errors, 
                 findings_add(findings,
                              "LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64
                              "]: expected %.7g, was not written",
-                             at.batch, at.head, at.query, trial->lse_expected[row]);
+                             at.batch, at.head, at.query, shown(trial->lse_expected[row]));
             continue;
         }
         double over = trial_error_over_bound(trial->lse_expected[row], (double)trial->lse[row], trial->lse_bound[row]);
         errors->lse = fmax(errors->lse, over);
         if (over > 1 && findings_tally(&outside))
-            findings_add(
-                findings,
-                "LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64 "]: expected %.7g within %.2g, got %.7g",
-                at.batch, at.head, at.query, trial->lse_expected[row], trial->lse_bound[row], (double)trial->lse[row]);
+            findings_add(findings,
+                         "LSE[batch %" PRId64 ", head %" PRId64 ", query %" PRId64
+                         "]: expected %.7g within %.2g, got %.7g",
+                         at.batch, at.head, at.query, shown(trial->lse_expected[row]), shown(trial->lse_bound[row]),
+                         shown((double)trial->lse[row]));
     }
     findings_tally_end(&unwritten, "elements of LSE were not written");
     findings_tally_end(&outside, "elements of LSE are outside their bounds");

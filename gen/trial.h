@@ -20,6 +20,8 @@ struct trial {
     double *lse_expected, *lse_bound;
     struct bound_bias *bias; /* of each batch and head */
     struct bound_bias bias_total;
+    void (*progress)(void *context, const char *stage); /* called as a run goes on, by one thread at a time; or NULL */
+    void *progress_context;
 };
 
 /* How far the worst element is from its reference, over its bound: at most 1 is right; INFINITY: no bound could excuse
@@ -32,7 +34,8 @@ struct trial_errors {
 bool trial_new(struct trial *trial, const struct reference_problem *problem, enum half_type type, struct error *error);
 void trial_free(struct trial *trial);
 
-/* Runs the kernel and the reference. The request's layouts are used; its problem and pointers are the trial's own. */
+/* Runs the kernel and the reference. The request's layouts are used; its problem and pointers are the trial's own.
+ * Scores beyond float32 are an ERROR_USAGE. */
 bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
                bool with_lse, struct findings *findings, struct error *error);
 
@@ -43,7 +46,8 @@ bool trial_repeat(struct trial *trial, const struct execute_target *target, cons
 /* Compares every element, adding a finding for each kind of fault. */
 void trial_compare(const struct trial *trial, bool with_lse, struct trial_errors *errors, struct findings *findings);
 
-/* |got - expected| over the bound, where NaN and infinities must be met exactly. */
+/* |got - expected| over the bound, where NaN and infinities must be met exactly; NaN will do for an infinity whose
+ * bound is NaN. */
 double trial_error_over_bound(double expected, double got, double bound);
 
 #endif

@@ -1,5 +1,6 @@
 #include "verify.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,6 +53,7 @@ struct session {
     struct standing_case *cases;
     size_t case_count;
     struct execute_target target;
+    size_t current; /* the case under way */
 };
 
 static const char *spec_word(const struct spec *spec, enum spec_field_id field) {
@@ -104,6 +106,19 @@ static void list_shapes(struct session *session) {
         }
 }
 
+/* A real device has no such memory, and counting looks at each byte between. */
+static bool can_be_far_apart(const struct verify_options *options) {
+    return !options->count && (!options->device || strncmp(options->device, "emu", 3) == 0);
+}
+
+static void drop_far_apart(struct session *session) {
+    size_t kept = 0;
+    for (size_t index = 0; index < session->case_count; index++)
+        if (!session->cases[index].far_apart)
+            session->cases[kept++] = session->cases[index];
+    session->case_count = kept;
+}
+
 static bool list_cases(struct session *session, struct error *error) {
     const struct verify_options *options = session->options;
     size_t room = options->shape_count ? 2 * options->shape_count : STANDING_MAX;
@@ -114,6 +129,8 @@ static bool list_cases(struct session *session, struct error *error) {
         list_shapes(session);
     else
         session->case_count = (size_t)standing_cases(session->instance, session->mask, session->cases);
+    if (!can_be_far_apart(options))
+        drop_far_apart(session);
     for (size_t index = 0; index < session->case_count; index++) {
         struct standing_case *one = &session->cases[index];
         if (options->inputs != VERIFY_INPUTS_DEFAULT)
@@ -126,9 +143,22 @@ static bool list_cases(struct session *session, struct error *error) {
     return true;
 }
 
+/* The kernel takes a float32, and multiplies it by log2 e. */
+static bool check_scale(double scale, struct error *error) {
+    const double largest = 2e38;
+    if (isnan(scale) || scale == 0 || (fabs(scale) <= largest && fabs(scale) >= (double)FLT_MIN))
+        return true;
+    return error_set(error, ERROR_USAGE,
+                     "scale %g: expected 0, or a float32 from %.3g to %.0e of either sign: kernels take a float32 and "
+                     "multiply it by log2 e; choose a scale in between",
+                     scale, (double)FLT_MIN, largest);
+}
+
 /* Before anything runs: does the instance serve every case? */
 static bool check_cases(const struct session *session, struct error *error) {
     float nowhere;
+    if (!check_scale(session->options->scale, error))
+        return false;
     for (size_t index = 0; index < session->case_count; index++) {
         struct reference_problem problem = problem_of(session, &session->cases[index]);
         struct execute_request request = layouts_of(&session->cases[index]);
@@ -159,10 +189,22 @@ struct work {
     struct error *error;
 };
 
+static void report_progress(void *context, const char *stage) {
+    const struct work *work = context;
+    const struct session *session = work->session;
+    char what[128];
+    if (!session->options->progress)
+        return;
+    snprintf(what, sizeof what, "%s: %s", work->one->what, stage);
+    session->options->progress(session->options->progress_context, session->current, session->case_count, what);
+}
+
 static struct trial *next_trial(struct work *work, const struct reference_problem *problem) {
     struct trial *trial = &work->trials[work->trial_count];
     if (!trial_new(trial, problem, work->session->type, work->error))
         return NULL;
+    trial->progress = report_progress;
+    trial->progress_context = work;
     work->trial_count++;
     return trial;
 }
@@ -219,7 +261,8 @@ static void check_identity(struct work *work, const char *what, double expected,
     double over = trial_error_over_bound(expected, got, bound);
     if (over > 1 && findings_tally(tally))
         findings_add(&work->findings, "identity '%s', %s element %" PRId64 ": expected %.7g within %.2g, got %.7g",
-                     work->one->what, what, index, expected, bound, got);
+                     work->one->what, what, index, isnan(expected) ? (double)NAN : expected, bound,
+                     isnan(got) ? (double)NAN : got);
 }
 
 /* Two runs give the same O, and LSEs that differ by `shift`. */
@@ -355,8 +398,9 @@ static bool run_identity(struct work *work, uint64_t seed) {
 
 static void describe_layout(const struct standing_case *one, char *text, size_t text_bytes) {
     static const char *const orders[] = {[EXECUTE_BSHD] = "bshd", [EXECUTE_BHSD] = "bhsd"};
+    bool padded = one->q.row_padding || one->q.head_padding || one->q.batch_padding;
     snprintf(text, text_bytes, "%s%s%s%s", orders[one->q.order], one->v.order != one->q.order ? ", v " : "",
-             one->v.order != one->q.order ? orders[one->v.order] : "", one->q.row_padding ? ", padded" : "");
+             one->v.order != one->q.order ? orders[one->v.order] : "", padded ? ", padded" : "");
 }
 
 static void describe_case(const struct standing_case *one, const struct reference_problem *problem, uint64_t seed,
@@ -412,9 +456,7 @@ static bool run_cases(struct session *session, struct verify_report *report, str
     report->passed = true;
     struct bound_bias random_cases = {0};
     for (size_t index = 0; index < session->case_count; index++) {
-        if (session->options->progress)
-            session->options->progress(session->options->progress_context, index, session->case_count,
-                                       session->cases[index].what);
+        session->current = index;
         if (!run_case(session, index, &report->cases[index], &random_cases, error))
             return false;
         report->case_count++;

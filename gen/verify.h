@@ -38,7 +38,8 @@ struct verify_options {
     bool without_checks; /* of every access to memory, on an emulated device */
     bool count;          /* what the kernel does, on an emulated device */
     const char *device;  /* "emu:gfx1151", "hip:1"; NULL: "emu:" and the spec's arch */
-    /* Called before each case; NULL: never. `index` of `count` cases. */
+    /* Called as cases go on, by one thread at a time; NULL: never. `index` of `count` cases; `what` is under way:
+     * "as asked for: reference, 40 %". */
     void (*progress)(void *context, size_t index, size_t count, const char *what);
     void *progress_context;
     /* A file whose HIP text is compiled in place of the instance's own: same kernel name, arguments and descriptor.
@@ -55,9 +56,9 @@ bool verify_inputs_parse(const char *word, enum verify_inputs *inputs);
 bool verify_layout_parse(const char *word, enum verify_layout *layout);
 
 /* Emits, compiles, loads and runs the instance of a resolved spec. Returns false when it could not be run to the end:
- * an emit or compile error, no such device, a shape that the instance's constraints refuse (ERROR_USAGE, before
- * anything runs). A kernel that is wrong is no such error: true is returned and report->passed is false. On true the
- * report must be freed; on false it needs no free. */
+ * an emit or compile error, no such device, a shape or scale that the instance's constraints refuse (ERROR_USAGE,
+ * before anything runs), scores that float32 does not hold (ERROR_USAGE). A kernel that is wrong is no such error: true
+ * is returned and report->passed is false. On true the report must be freed; on false it needs no free. */
 bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
                 struct verify_report *report, struct error *error);
 

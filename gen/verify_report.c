@@ -9,11 +9,16 @@
 
 #include "verify_count.h"
 
+/* What three decimals show as zero is not shown as -0.000. */
+static double without_sign_of_zero(double value) {
+    return fabs(value) < 5e-4 ? 0 : value;
+}
+
 static void put_number(struct text *out, int width, double value) {
     if (isnan(value))
         text_printf(out, "  %*s", width, "-");
     else
-        text_printf(out, "  %*.3f", width, value);
+        text_printf(out, "  %*.3f", width, without_sign_of_zero(value));
 }
 
 static void put_shape(const struct verify_shape *shape, char text[64]) {
@@ -85,7 +90,7 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
     if (!isnan(report->mean_error))
         text_printf(out,
                     "\nmean error of O in all random cases: %.3f half units in the last place, %.3f times its bound\n",
-                    report->mean_error, report->mean_error_over_bound);
+                    without_sign_of_zero(report->mean_error), report->mean_error_over_bound);
     if (failed)
         text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
     else if (!report->passed)

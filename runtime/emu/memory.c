@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "emu.h"
 
@@ -18,6 +19,34 @@ static size_t above(const emu_memory *memory, uintptr_t address) {
         }
     }
     return low;
+}
+
+/* A buffer's bytes begin as 0xff, NaN in every format. From HUGE_BYTES on they begin as zeros that take no memory until
+ * they are written, so that tensors whose rows lie very far apart cost only their rows. */
+#define HUGE_BYTES ((size_t)1 << 30)
+
+static void *block_new(size_t bytes) {
+    if (bytes >= HUGE_BYTES) {
+        void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        return block == MAP_FAILED ? NULL : block;
+    }
+    void *block = aligned_alloc(EMU_MEMORY_ALIGNMENT, bytes);
+    if (block != NULL) {
+        memset(block, 0xff, bytes);
+    }
+    return block;
+}
+
+static size_t rounded(size_t bytes) {
+    return (bytes + EMU_MEMORY_ALIGNMENT - 1) / EMU_MEMORY_ALIGNMENT * EMU_MEMORY_ALIGNMENT;
+}
+
+static void block_free(void *block, size_t bytes) {
+    if (rounded(bytes) >= HUGE_BYTES) {
+        munmap(block, rounded(bytes));
+    } else {
+        free(block);
+    }
 }
 
 fmha_status emu_memory_alloc(emu_memory *memory, size_t bytes, const char *label, void **address) {
@@ -37,17 +66,15 @@ fmha_status emu_memory_alloc(emu_memory *memory, size_t bytes, const char *label
         memory->list = larger;
         memory->capacity = capacity;
     }
-    size_t rounded = (bytes + EMU_MEMORY_ALIGNMENT - 1) / EMU_MEMORY_ALIGNMENT * EMU_MEMORY_ALIGNMENT;
-    void *block = aligned_alloc(EMU_MEMORY_ALIGNMENT, rounded);
+    void *block = block_new(rounded(bytes));
     if (block == NULL) {
         return emu_fail(FMHA_ERROR_MEMORY, "memory: the host has no %zu bytes for \"%s\": use a smaller problem", bytes,
                         label != NULL ? label : "");
     }
-    memset(block, 0xff, rounded);
     emu_allocation added = {.begin = (uintptr_t)block, .bytes = bytes};
     snprintf(added.label, sizeof added.label, "%s", label != NULL ? label : "unnamed");
     if (!emu_views_init(&added.views, bytes, added.label)) {
-        free(block);
+        block_free(block, bytes);
         return emu_fail(FMHA_ERROR_MEMORY,
                         "memory: the host has no %zu bytes to keep account of \"%s\": use a smaller problem", bytes,
                         added.label);
@@ -72,7 +99,7 @@ fmha_status emu_memory_free(emu_memory *memory, void *address) {
                         "memory: cannot free %p, which is %s: pass an address that this device handed out, once",
                         address, where);
     }
-    free(address);
+    block_free(address, memory->list[at - 1].bytes);
     emu_views_free(&memory->list[at - 1].views);
     memmove(memory->list + at - 1, memory->list + at, (memory->count - at) * sizeof *memory->list);
     memory->count--;
@@ -81,7 +108,7 @@ fmha_status emu_memory_free(emu_memory *memory, void *address) {
 
 void emu_memory_free_all(emu_memory *memory) {
     for (size_t i = 0; i < memory->count; i++) {
-        free((void *)memory->list[i].begin);
+        block_free((void *)memory->list[i].begin, memory->list[i].bytes);
         emu_views_free(&memory->list[i].views);
     }
     free(memory->list);
