@@ -78,12 +78,13 @@ static void add_diagonals(struct list *list, int64_t m, int64_t n, int64_t g) {
         LAYOUT_BHSD);
 }
 
-static void add_far_apart(struct list *list, const char *what, struct verify_shape shape,
-                          struct execute_layout layout) {
+static struct standing_case *add_far_apart(struct list *list, const char *what, struct verify_shape shape,
+                                           struct execute_layout layout) {
     struct standing_case *added = add(list, what, shape, INPUT_IMPULSE, LAYOUT_BHSD);
     layout.order = EXECUTE_BHSD;
     added->q = added->k = added->v = added->o = layout;
     added->far_apart = true;
+    return added;
 }
 
 /* Far more of everything than one workgroup has: tiles, blocks, heads, batches; then more than 32 bits count. */
@@ -96,8 +97,10 @@ static void add_lengths(struct list *list, int64_t m, int64_t n, int64_t g) {
                   (struct execute_layout){.batch_padding = INT64_C(1) << 31});
     add_far_apart(list, "heads 2^31 elements apart", (struct verify_shape){1, 2 * g, 2, 3, 3},
                   (struct execute_layout){.head_padding = INT64_C(1) << 31});
-    add_far_apart(list, "rows 2^22 elements apart", (struct verify_shape){1, g, 1, 2, 515},
-                  (struct execute_layout){.row_padding = INT64_C(1) << 22});
+    struct standing_case *rows =
+        add_far_apart(list, "rows 2^22 and 2^31 elements apart", (struct verify_shape){1, g, 1, 2, 515},
+                      (struct execute_layout){.row_padding = INT64_C(1) << 22});
+    rows->q.row_padding = rows->o.row_padding = INT64_C(1) << 31;
 }
 
 static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, double default_scale) {

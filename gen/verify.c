@@ -374,7 +374,8 @@ static bool run_split(struct work *work) {
             check_identity(work, "O", weight_a * o_a + weight_b * o_b, half_to_double(whole->type, whole->o[index]),
                            bound + whole->bound[index], &tally, index);
         }
-        check_identity(work, "LSE", (double)a->lse[row] - log(weight_a), (double)whole->lse[row],
+        double merged = fmax((double)a->lse[row], (double)b->lse[row]) + log1p(exp(-fabs(difference)));
+        check_identity(work, "LSE", merged, (double)whole->lse[row],
                        fmax(a->lse_bound[row], b->lse_bound[row]) + whole->lse_bound[row], &lse_tally, row);
     }
     findings_tally_end(&tally, "elements of O break the identity");

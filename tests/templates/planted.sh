@@ -1,0 +1,61 @@
+#!/bin/sh
+# Faults planted in copies of the real templates, each of which the standing cases must refuse.
+#   planted.sh FMHAGEN SOURCE_ROOT [NAME]
+set -eu
+fmhagen=$1
+root=$2
+only=${3:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+# plant NAME FILE SED-EXPRESSION OPTIONS: the expression must change the file, and verify must refuse the kernel.
+plant() {
+    name=$1 file=$2 expression=$3 options=$4
+    [ -z "$only" ] || [ "$only" = "$name" ] || return 0
+    rm -rf "$folder/templates"
+    cp -R "$root/templates" "$folder/templates"
+    sed -i "$expression" "$folder/templates/$file"
+    if cmp -s "$root/templates/$file" "$folder/templates/$file"; then
+        echo "$name: the templates no longer have the words that are replaced in $file" >&2
+        failed=1
+        return 0
+    fi
+    status=0
+    # shellcheck disable=SC2086 # options are words
+    "$fmhagen" verify --arch gfx1151 --template-dir "$folder/templates" --fail-fast $options >"$folder/log" 2>&1 || status=$?
+    if [ "$status" -eq 1 ] && grep -q '^FAILED' "$folder/log"; then
+        echo "$name: refused: $(grep '^    ' "$folder/log" | head -n 1 | cut -c 1-150)"
+    else
+        echo "$name: not refused (exit status $status)" >&2
+        tail -n 5 "$folder/log" >&2
+        failed=1
+    fi
+}
+
+kq=ops/forward_kq.hip
+for axis in batch head row; do
+    plant "v by k's $axis stride" ops/forward.hip "s/arguments\.stride_v_$axis/arguments.stride_k_$axis/" '--hd 64'
+    plant "o by q's $axis stride" $kq "s/arguments\.stride_o_$axis/arguments.stride_q_$axis/" '--hd 64'
+    plant "o's offset by $axis in 32 bits" $kq "s/\([a-z.]*\(\[r\]\)*\) \* arguments\.stride_o_$axis/(int)(\1 * arguments.stride_o_$axis)/" '--hd 64'
+done
+for axis in batch head; do # rows of v are near enough for 32 bits: a constraint of the kernels
+    plant "v's $axis stride in 32 bits" ops/forward.hip "s/arguments\.stride_v_$axis/(int)arguments.stride_v_$axis/" '--hd 64'
+done
+plant 'LSE by key heads' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64'
+plant 'LSE by key heads, fused' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64 --gqa 2'
+plant 'unmasked loop a key too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 64 --causal'
+plant 'unmasked loop a tile too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 33 + rows.diagonal/' '--hd 64 --causal=top-left'
+plant 'loop a key too short' ops/forward.hip 's/last_query + 1 + rows\.diagonal/last_query + rows.diagonal/' '--hd 64 --causal'
+for dtype in f16 bf16; do
+    for value in 1e9f 1e30f; do
+        plant "$dtype: maximum starts at -$value" $kq "s/rows\.m\[r\] = -fmha_infinity()/rows.m[r] = -$value/" "--hd 64 --dtype $dtype"
+        plant "$dtype: masked scores are -$value" $kq "s/s\[r\]\[j\]\[i\] : -fmha_infinity()/s[r][j][i] : -$value/" "--hd 64 --dtype $dtype"
+    done
+    plant "$dtype: O rounded at each tile" $kq 's/rows\.o\[r\]\[t\] \*= alpha;/for (int i = 0; i < $(L); ++i) rows.o[r][t][i] = fmha_from_element(fmha_to_element(rows.o[r][t][i] * alpha));/' "--hd 64 --dtype $dtype"
+done
+plant 'infinities of V are lost' ops/forward.hip 's/if (broken)$/if (false)/' '--hd 64 --causal'
+plant 'infinities of V leak' ops/forward.hip 's/u32 broken = masked \&\& .*/u32 broken = 0;/' '--hd 64 --causal'
+plant '2 batches at most' ops/forward.hip 's/const i64 batch = \(.*\);/const i64 batch = (\1) \& 1;/' '--hd 64'
+plant '32 heads at most' ops/forward.hip 's/const i64 key_head = head/const i64 key_head = (head \& 31)/' '--hd 64'
+exit $failed
