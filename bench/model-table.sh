@@ -43,7 +43,7 @@ while text:
         report["instance"].removeprefix("fmha_"),
         f"{resources['vgpr']}" + (f" + {resources['spills']} spilled" if resources["spills"] else ""),
         f"{lds}",
-        f"{resources['waves_per_simd']}",
+        f"{resources['waves_by_vgpr']}",
         by_lds,
         of_ways(lambda way: way["per_matrix"]["valu"]),
         of_ways(lambda way: way["per_matrix"]["transcendental"]),

@@ -40,7 +40,7 @@ static const struct register_file {
     {"gfx1151", 1536, 24, 16, false}, {"gfx120", 1536, 24, 16, false},     {"gfx12-generic", 1536, 24, 16, false},
 };
 
-int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
+static const struct register_file *file_of(const char *target) {
     const struct register_file *file = NULL;
     size_t best = 0;
     for (size_t i = 0; i < sizeof register_files / sizeof *register_files; i++) {
@@ -50,6 +50,11 @@ int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
             best = length;
         }
     }
+    return file;
+}
+
+int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
+    const struct register_file *file = file_of(target);
     if (file == NULL || (wave != 64 && (wave != 32 || file->wave64_only)) || vgpr < 0) {
         return 0;
     }
@@ -61,6 +66,37 @@ int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
     int allocated = vgpr == 0 ? granule : (vgpr + granule - 1) / granule * granule;
     int waves = total / allocated;
     return waves > file->waves_max ? file->waves_max : waves;
+}
+
+/* What a workgroup's waves share: on RDNA a workgroup processor (two compute units, unless compiled with -mcumode), on
+ * other chips a compute unit. Both have four SIMDs. A workgroup of several waves takes one of the unit's barriers. */
+enum { SIMDS = 4, BARRIERS_OF_COMPUTE_UNIT = 16 };
+
+static int smaller(int left, int right) {
+    return left < right ? left : right;
+}
+
+void resources_set_waves(struct resources *resources) {
+    const struct register_file *file = file_of(resources->target);
+    resources->waves_by_lds = resources->waves_per_simd = 0;
+    if (file == NULL || resources->waves_by_vgpr == 0 || resources->workgroup_max < 1 || resources->lds_bytes < 0) {
+        resources->waves_per_simd = resources->waves_by_vgpr;
+        return;
+    }
+    bool gfx950 = strcmp(file->prefix, "gfx95") == 0;
+    int lds_bytes = !file->wave64_only ? 128 << 10 : gfx950 ? 160 << 10 : 64 << 10, granule = gfx950 ? 1280 : 512;
+    int waves = (resources->workgroup_max - 1) / resources->wave + 1;
+    int groups = resources->waves_by_vgpr * SIMDS / waves;
+    if (waves > 1) {
+        groups = smaller(groups, file->wave64_only ? BARRIERS_OF_COMPUTE_UNIT : 2 * BARRIERS_OF_COMPUTE_UNIT);
+    }
+    if (resources->lds_bytes > 0) {
+        int steps = (resources->lds_bytes - 1) / granule + 1;
+        int groups_by_lds = smaller(lds_bytes / granule / steps, file->waves_max * SIMDS);
+        resources->waves_by_lds = smaller((groups_by_lds * waves + SIMDS - 1) / SIMDS, file->waves_max);
+        groups = smaller(groups, groups_by_lds);
+    }
+    resources->waves_per_simd = (groups * waves + SIMDS - 1) / SIMDS;
 }
 
 /* ---- The kernels of one object
@@ -169,7 +205,8 @@ static bool search_finish(struct search *search, struct error *error) {
                          wave);
     }
     memcpy(out->target, search->target, sizeof out->target);
-    out->waves_per_simd = codeobject_waves_per_simd(out->target, out->wave, out->vgpr);
+    out->waves_by_vgpr = codeobject_waves_per_simd(out->target, out->wave, out->vgpr);
+    resources_set_waves(out);
     return true;
 }
 

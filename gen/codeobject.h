@@ -16,7 +16,9 @@ struct resources {
     int scratch_bytes;  /* private segment per work item */
     int lds_bytes;      /* fixed group segment */
     int kernarg_bytes;  /* of the argument block, implicit arguments included */
-    int waves_per_simd; /* as VGPRs allow on the chip; LDS and workgroup size not counted; 0: unknown chip */
+    int waves_by_vgpr;  /* that one SIMD holds as VGPRs allow; 0: unknown chip */
+    int waves_by_lds;   /* as LDS allows, on the SIMD that holds most; 0: unknown chip, or no LDS used */
+    int waves_per_simd; /* as both and whole workgroups of workgroup_max allow; 0: unknown chip */
     int workgroup_max;  /* .max_flat_workgroup_size */
 };
 
@@ -36,6 +38,9 @@ bool codeobject_has_metadata(const char *text, size_t length);
 
 /* Waves that one SIMD holds when each needs `vgpr` vector registers; 0 for a chip that is not in the table. */
 int codeobject_waves_per_simd(const char *target, int wave, int vgpr);
+
+/* Fills waves_by_lds and waves_per_simd from the other members, waves_by_vgpr among them. */
+void resources_set_waves(struct resources *resources);
 
 /* Refuses a kernel that spills or uses scratch memory; the error names the counts and the cure. */
 bool resources_clean(const struct resources *resources, struct error *error);

@@ -216,7 +216,15 @@ static void table_resources(const struct report *report, struct text *out) {
                 resources->sgpr_spills, resources->scratch_bytes);
     text_printf(out, "LDS         %d bytes per workgroup\n", resources->lds_bytes);
     if (resources->waves_per_simd > 0) {
-        text_printf(out, "waves       %d per SIMD, as VGPRs allow\n", resources->waves_per_simd);
+        text_printf(out, "waves       %d per SIMD: %d by VGPRs", resources->waves_per_simd, resources->waves_by_vgpr);
+        if (resources->waves_by_lds > 0) {
+            text_printf(out, ", %d by LDS", resources->waves_by_lds);
+        }
+        if (resources->waves_per_simd < resources->waves_by_vgpr &&
+            (resources->waves_by_lds == 0 || resources->waves_per_simd < resources->waves_by_lds)) {
+            text_printf(out, ", %d in whole workgroups", resources->waves_per_simd);
+        }
+        text_puts(out, "\n");
     } else {
         text_puts(out, "waves       unknown chip\n");
     }
@@ -439,6 +447,8 @@ static void put_resources(struct json *json, cJSON *to, const struct report *rep
     put_number(json, object, "lds_bytes", resources->lds_bytes);
     put_number(json, object, "kernarg_bytes", resources->kernarg_bytes);
     put_number(json, object, "waves_per_simd", resources->waves_per_simd);
+    put_number(json, object, "waves_by_vgpr", resources->waves_by_vgpr);
+    put_number(json, object, "waves_by_lds", resources->waves_by_lds);
     put_number(json, object, "workgroup_max", resources->workgroup_max);
 }
 

@@ -24,6 +24,8 @@ static void assert_same(const struct resources *left, const struct resources *ri
     cr_assert_eq(left->lds_bytes, right->lds_bytes);
     cr_assert_eq(left->kernarg_bytes, right->kernarg_bytes);
     cr_assert_eq(left->waves_per_simd, right->waves_per_simd);
+    cr_assert_eq(left->waves_by_vgpr, right->waves_by_vgpr);
+    cr_assert_eq(left->waves_by_lds, right->waves_by_lds);
     cr_assert_eq(left->workgroup_max, right->workgroup_max);
 }
 
@@ -51,7 +53,7 @@ static void check_attention(int wave) {
     cr_assert_eq(from_object.scratch_bytes, 0);
     cr_assert_eq(from_object.vgpr, number_after(text.bytes, "; NumVgprs: "));
     cr_assert_eq(from_object.sgpr, number_after(text.bytes, "; TotalNumSgprs: "));
-    cr_assert_eq(from_object.waves_per_simd, number_after(text.bytes, "; Occupancy: "));
+    cr_assert_eq(from_object.waves_by_vgpr, number_after(text.bytes, "; Occupancy: "));
     cr_assert(resources_clean(&from_object, &error));
     compiled_free(&object);
     compiled_free(&text);
@@ -82,7 +84,7 @@ Test(codeobject, resources_of_text_are_the_kernels_and_not_its_arguments) {
     size_t length;
     char *text = read_sample("hand.s", &length);
     cr_assert(codeobject_resources_assembly(text, length, NULL, &resources, &error), "%s", error.text);
-    const struct resources expected = {"hand", "gfx1151", 32, 47, 0, 14, 1, 0, 16, 2048, 8, 16, 128};
+    const struct resources expected = {"hand", "gfx1151", 32, 47, 0, 14, 1, 0, 16, 2048, 8, 16, 16, 16, 128};
     assert_same(&resources, &expected);
     char *target = strstr(text, "amdhsa.target"); /* older compilers write the directive alone */
     memcpy(target, "amdhsa.absent", 13);
@@ -158,8 +160,8 @@ static void compare_with_llvm(const char *arch, int wave) {
         cr_assert(codeobject_resources(object.bytes, object.length, symbol, &resources, &error), "%s", error.text);
         cr_assert_eq(resources.wave, wave);
         cr_assert_eq(resources.vgpr, number_after(words, " VGPRs: "), "%s %s", arch, symbol);
-        cr_assert_eq(resources.waves_per_simd, number_after(words, "Occupancy [waves/SIMD]: "),
-                     "%s wave%d with %d VGPRs: %d waves", arch, wave, resources.vgpr, resources.waves_per_simd);
+        cr_assert_eq(resources.waves_by_vgpr, number_after(words, "Occupancy [waves/SIMD]: "),
+                     "%s wave%d with %d VGPRs: %d waves", arch, wave, resources.vgpr, resources.waves_by_vgpr);
     }
     compiled_free(&object);
 }
@@ -183,6 +185,31 @@ Test(codeobject, waves_per_simd_are_those_of_llvm_on_other_chips) {
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
         compare_with_llvm(wide[i], 64);
     }
+}
+
+static void expect_waves(const char *target, int wave, int vgpr, int lds_bytes, int workgroup, int by_lds, int waves) {
+    struct resources resources = {.wave = wave, .vgpr = vgpr, .lds_bytes = lds_bytes, .workgroup_max = workgroup};
+    strcpy(resources.target, target);
+    resources.waves_by_vgpr = codeobject_waves_per_simd(target, wave, vgpr);
+    resources_set_waves(&resources);
+    cr_assert_eq(resources.waves_by_lds, by_lds, "%s, %d bytes: got %d by LDS", target, lds_bytes,
+                 resources.waves_by_lds);
+    cr_assert_eq(resources.waves_per_simd, waves, "%s, %d bytes: got %d", target, lds_bytes, resources.waves_per_simd);
+}
+
+Test(codeobject, lds_and_workgroups_bound_waves_too) {
+    expect_waves("gfx1151", 32, 240, 64 << 10, 128, 2, 2);       /* two workgroups of four waves, on four SIMDs */
+    expect_waves("gfx1151", 32, 240, (64 << 10) + 1, 128, 1, 1); /* one, since LDS is handed out in steps */
+    expect_waves("gfx1151", 32, 240, 512, 128, 16, 6);           /* registers */
+    expect_waves("gfx1151", 32, 240, 0, 128, 0, 6);
+    expect_waves("gfx1151", 32, 240, 0, 512, 0, 4);       /* 24 places hold one workgroup of 16 waves */
+    expect_waves("gfx900", 64, 24, 0, 128, 0, 8);         /* 16 barriers, of two waves each */
+    expect_waves("gfx1151", 32, 240, 64 << 10, 32, 1, 1); /* two waves on four SIMDs */
+    expect_waves("gfx1151", 32, 240, 40 << 10, 32, 1, 1);
+    expect_waves("gfx1151", 64, 100, 64 << 10, 128, 1, 1);
+    expect_waves("gfx942", 64, 128, 32 << 10, 256, 2, 2); /* 64 KiB of a compute unit */
+    expect_waves("gfx950", 64, 128, 32 << 10, 256, 4, 4); /* 160 KiB, in steps of 1280: 26 take 33280 bytes */
+    expect_waves("gfx1300", 32, 100, 1024, 128, 0, 0);
 }
 
 Test(codeobject, waves_per_simd_by_hand) {
@@ -373,7 +400,8 @@ Test(codeobject, every_encoding_of_a_number_is_read) {
                                        .sgpr = 258,
                                        .lds_bytes = 65536,
                                        .kernarg_bytes = 96,
-                                       .waves_per_simd = 7};
+                                       .waves_by_vgpr = 7,
+                                       .waves_per_simd = 7}; /* the size of a workgroup is not known */
     assert_same(&resources, &expected);
     guarded_free(&object);
     for (size_t length = 0; length < sizeof metadata - 1; length++) { /* cut anywhere, it is refused */
