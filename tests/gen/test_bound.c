@@ -172,8 +172,8 @@ static const struct quirks honest[] = {
     {.block = 16, .adder_truncates = true, .backward = true, .exp2_nudge = -1},
 };
 
-static const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_UNBALANCED,     INPUT_IMPULSE,
-                                        INPUT_LARGE,  INPUT_FAR_BELOW_ZERO, INPUT_HUGE};
+static const enum input_kind kinds[] = {INPUT_RANDOM,         INPUT_UNBALANCED, INPUT_IMPULSE,        INPUT_LARGE,
+                                        INPUT_FAR_BELOW_ZERO, INPUT_HUGE,       INPUT_BELOW_SENTINELS};
 
 Test(bound, a_right_kernel_stays_inside_whatever_its_order) {
     static const double scales[] = {NAN, 0, -0.3, 2.5};
@@ -234,6 +234,21 @@ Test(bound, truncating_p_or_o_shows_in_the_mean_and_rounding_does_not) {
         }
 }
 
+/* Rows whose weights are all the same, or nearly, or one of which is all, are rounded alike: one sample many times. */
+Test(bound, rows_that_repeat_each_other_are_no_samples) {
+    const struct quirks rounds = {.block = 32};
+    const struct {
+        enum input_kind kind;
+        double scale;
+    } alike[] = {{INPUT_UNBALANCED, 1e-30}, {INPUT_UNBALANCED, 1e-4}, {INPUT_RANDOM, 0}, {INPUT_IMPULSE, 8}};
+    for (size_t index = 0; index < sizeof alike / sizeof *alike; index++)
+        for (int type = HALF_F16; type <= HALF_BF16; type++)
+            cr_assert(run_case(&rounds, alike[index].kind, type, 33, 47, 64, REFERENCE_MASK_NONE, alike[index].scale)
+                              .bias.rows == 0,
+                      "%s, scale %g", inputs_name(alike[index].kind), alike[index].scale);
+    cr_assert(run_case(&rounds, INPUT_UNBALANCED, HALF_BF16, 33, 47, 64, REFERENCE_MASK_NONE, 0.125).bias.rows == 33);
+}
+
 static void expect_outside(const struct quirks *quirks, enum input_kind kind, double scale, const char *what) {
     struct simulation result = run_case(quirks, kind, HALF_F16, 33, 97, 64, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, scale);
     cr_assert(result.worst_output > 1 || result.worst_lse > 1, "%s passes: O %g, LSE %g times the bound", what,
@@ -270,6 +285,24 @@ Test(bound, rows_without_keys_are_exact_and_nan_has_no_bound) {
         cr_assert(bounds[d] == 0);
         cr_assert(bounds[9 + d] > 0 && bounds[9 + d] < 0.002);
         cr_assert(d == 2 ? isnan(bounds[18 + d]) : bounds[18 + d] > 0, "column %d: %g", d, bounds[18 + d]);
+    }
+}
+
+/* An infinity of V makes the output one, exactly; only where its weight may be rounded to zero is NaN allowed. Scores
+ * are 0 and -score. */
+Test(bound, an_infinity_is_exact_unless_its_weight_vanishes) {
+    static const double scores[] = {10, 15, 18, 40};
+    for (size_t index = 0; index < sizeof scores / sizeof *scores; index++) {
+        double q[8] = {1}, k[16] = {0}, v[16] = {0}, output[8], lse, bounds[9];
+        struct error error;
+        k[8] = -scores[index];
+        v[8 + 3] = -INFINITY;
+        v[4] = INFINITY;
+        struct reference_problem problem = {1, 1, 1, 1, 2, 8, 8, REFERENCE_MASK_NONE, 1, q, k, v};
+        cr_assert(reference_run(&problem, output, &lse, bounds_of_row, bounds, 1, &error));
+        cr_assert(output[3] == -INFINITY && output[4] == INFINITY);
+        cr_assert(bounds[4] == 0 && isfinite(bounds[8]));
+        cr_assert(index < 2 ? bounds[3] == 0 : isnan(bounds[3]), "score -%g: %g", scores[index], bounds[3]);
     }
 }
 

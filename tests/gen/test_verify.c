@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "standing.h"
 #include "template.h"
 #include "trial.h"
 #include "verify.h"
@@ -264,6 +265,57 @@ Test(verify, a_shape_that_the_instance_does_not_serve_is_an_error) {
         "63 bits count; use a smaller shape");
 }
 
+Test(verify, a_scale_that_float32_does_not_hold_is_an_error) {
+    const char *const settings[] = {"hd=32", NULL};
+    struct verify_options options;
+    verify_options_init(&options);
+    options.scale = 1e39;
+    expect_error(settings, &options, ERROR_USAGE,
+                 "scale 1e+39: expected 0, or a float32 from 1.18e-38 to 2e+38 of either sign: kernels take a float32 "
+                 "and multiply it by log2 e; choose a scale in between");
+    options.scale = -1e-60;
+    expect_error(settings, &options, ERROR_USAGE,
+                 "scale -1e-60: expected 0, or a float32 from 1.18e-38 to 2e+38 of either sign: kernels take a float32 "
+                 "and multiply it by log2 e; choose a scale in between");
+    options.scale = 1e32;
+    options.inputs = VERIFY_INPUTS_LARGE;
+    expect_error(settings, &options, ERROR_USAGE,
+                 "scale 1e+32: expected scores that float32 holds, up to 3.4e+38 once multiplied by log2 e, got larger "
+                 "ones from these inputs; choose a smaller scale or other inputs");
+    options.scale = 1e30;
+    EXPECT_PASS(naive, &options, "hd=32");
+    options.scale = 1e-30;
+    options.inputs = VERIFY_INPUTS_UNBALANCED;
+    options.shapes = &(struct verify_shape){1, 2, 1, 33, 47};
+    options.shape_count = 1;
+    EXPECT_PASS(naive, &options, "hd=32");
+}
+
+static void note(void *context, size_t index, size_t count, const char *what) {
+    struct text *notes = context;
+    text_printf(notes, "%zu/%zu %s\n", index + 1, count, what);
+}
+
+Test(verify, tells_how_far_it_is) {
+    struct verify_options options;
+    struct text notes = {0};
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){1, 1, 1, 3, 5};
+    options.shape_count = 1;
+    options.progress = note;
+    options.progress_context = &notes;
+    EXPECT_PASS(naive, &options, "hd=8");
+    cr_assert_str_eq(notes.bytes, "1/2 as asked for: kernel, 3 rows\n"
+                                  "1/2 as asked for: reference, 33 %\n"
+                                  "1/2 as asked for: reference, 66 %\n"
+                                  "1/2 as asked for: reference, 100 %\n"
+                                  "2/2 as asked for: kernel, 3 rows\n"
+                                  "2/2 as asked for: reference, 33 %\n"
+                                  "2/2 as asked for: reference, 66 %\n"
+                                  "2/2 as asked for: reference, 100 %\n");
+    text_free(&notes);
+}
+
 Test(verify, an_argument_that_no_problem_has_is_an_error) {
     const char *const settings[] = {"hd=32", "set=fault=unknown_argument", NULL};
     struct verify_report report;
@@ -351,7 +403,7 @@ Test(verify, the_report_as_a_table) {
          .layout = "bhsd, padded",
          .max_error_over_bound = 0.5584,
          .lse_error_over_bound = 0.009,
-         .mean_error = -0.0101,
+         .mean_error = -0.0004,
          .mean_error_over_bound = 0.098},
         {.shape = {1, 1, 1, 1, 1},
          .what = "without an LSE",
@@ -378,7 +430,7 @@ Test(verify, the_report_as_a_table) {
         "fmha_forward_x on emu:gfx1151\n\n"
         "case                              B,HQ,HK,SQ,SK     inputs          layout          O/bound  LSE/bnd     mean "
         " mean/bd  findings\n"
-        "one past each tile edge           2,4,2,65,33       unbalanced      bhsd, padded      0.558    0.009   -0.010 "
+        "one past each tile edge           2,4,2,65,33       unbalanced      bhsd, padded      0.558    0.009    0.000 "
         "   0.098  0\n"
         "without an LSE                    1,1,1,1,1         random          bshd                inf        -        - "
         "       -  1\n"
@@ -415,9 +467,45 @@ Test(verify, nan_and_infinities_must_be_met_exactly) {
     cr_assert(trial_error_over_bound(1, INFINITY, 100) == INFINITY);
     cr_assert(trial_error_over_bound(-INFINITY, -INFINITY, 0) == 0);
     cr_assert(trial_error_over_bound(-INFINITY, -1e30, 1e38) == INFINITY);
+    cr_assert(trial_error_over_bound(INFINITY, INFINITY, NAN) == 0);
+    cr_assert(trial_error_over_bound(INFINITY, NAN, NAN) == 0, "a weight that vanished, times an infinity");
+    cr_assert(trial_error_over_bound(INFINITY, NAN, 0) == INFINITY);
+    cr_assert(trial_error_over_bound(INFINITY, -INFINITY, NAN) == INFINITY);
+    cr_assert(trial_error_over_bound(INFINITY, 1, NAN) == INFINITY);
     cr_assert(trial_error_over_bound(0, -0.0, 0) == 0);
     cr_assert(trial_error_over_bound(0, 1e-30, 0) == INFINITY);
     cr_assert(trial_error_over_bound(1, 1.5, 0.25) == 2);
+}
+
+/* A stride of one tensor that is used for another's must show: padded cases have no two alike along an axis. */
+Test(verify, tensors_of_a_padded_case_have_strides_of_their_own) {
+    struct error error;
+    struct template_engine *engine = template_engine_new(naive, &error);
+    struct spec spec;
+    struct instance instance;
+    struct standing_case cases[STANDING_MAX];
+    cr_assert(engine, "%s", error.text);
+    make_spec(engine, (const char *const[]){"hd=64", "causal=bottom-right", NULL}, &spec);
+    cr_assert(instance_emit(engine, &spec, &instance, &error), "%s", error.text);
+    int count = standing_cases(&instance, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, cases), told_apart = 0, far = 0;
+    cr_assert(count < STANDING_MAX);
+    for (int index = 0; index < count; index++) {
+        const struct standing_case *one = &cases[index];
+        far += one->far_apart;
+        if (!one->q.offset)
+            continue;
+        const struct execute_layout *const tensors[] = {&one->q, &one->k, &one->v, &one->o};
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < a; b++)
+                cr_assert(tensors[a]->row_padding != tensors[b]->row_padding &&
+                              tensors[a]->head_padding != tensors[b]->head_padding &&
+                              tensors[a]->batch_padding != tensors[b]->batch_padding,
+                          "%s", one->what);
+        told_apart += one->shape.batch > 1 && one->shape.heads_k > 1;
+    }
+    cr_assert(told_apart >= 2 && far == 3);
+    instance_free(&instance);
+    template_engine_free(engine);
 }
 
 /* Shapes that users of other kernels have stumbled on, with the templates' own kernels. */
