@@ -77,26 +77,35 @@ static bool own_folder(char folder[PATH_MAX]) {
     return true;
 }
 
+/* An installation that was moved as a whole: a program in its bin folder finds its library folder. */
+static void *open_beside(library_search *search, const char *folder, const char *const *names) {
+    char beside[PATH_MAX];
+    int length = snprintf(beside, sizeof beside, "%s/%s", folder, FMHA_LIBRARY_BESIDE);
+    return length < (int)sizeof beside ? library_open_in(search, beside, names) : NULL;
+}
+
 /* A program that still stands in its build folder finds the driver that was built with it. */
 static bool is_in_build(const char *folder) {
     size_t length = strlen(FMHA_BUILD_DIR);
     return strncmp(folder, FMHA_BUILD_DIR, length) == 0 && (folder[length] == '/' || folder[length] == '\0');
 }
 
-static void *open_library(library_search *search, const char *file) {
+/* `chosen`, $FMHA_DRIVER_DIR, decides alone; NULL: it is not set. */
+static void *open_library(library_search *search, const char *file, const char *chosen) {
     const char *names[] = {file, NULL};
     char folder[PATH_MAX];
     void *library = NULL;
-    const char *chosen = getenv("FMHA_DRIVER_DIR");
-    if (chosen == NULL || chosen[0] == '\0') {
-        library_note(search, "$FMHA_DRIVER_DIR", "not set");
-    } else {
-        library = library_open_in(search, chosen, names);
+    if (chosen != NULL) {
+        return library_open_in(search, chosen, names);
     }
-    if (library == NULL && own_folder(folder)) {
+    library_note(search, "$FMHA_DRIVER_DIR", "not set");
+    if (own_folder(folder)) {
         library = library_open_in(search, folder, names);
         if (library == NULL && is_in_build(folder)) {
             library = library_open_in(search, FMHA_EMU_BUILD_DIR, names);
+        }
+        if (library == NULL) {
+            library = open_beside(search, folder, names);
         }
     }
     if (library == NULL) {
@@ -113,13 +122,15 @@ static fmha_status find_shared(const char *device_name, const char *driver_name,
     if (search == NULL) {
         return fmha_fail(FMHA_ERROR_MEMORY, "device '%s': no memory to look for its driver", device_name);
     }
-    void *opened = open_library(search, file);
+    const char *chosen = getenv("FMHA_DRIVER_DIR");
+    bool decided = chosen != NULL && chosen[0] != '\0';
+    void *opened = open_library(search, file, decided ? chosen : NULL);
     fmha_status status = FMHA_OK;
     if (opened == NULL) {
-        status = fmha_fail(FMHA_ERROR_NO_DRIVER,
-                           "device '%s': expected its driver %s, looked at%s\ninstall it beside libfmha, or set "
-                           "FMHA_DRIVER_DIR to its folder",
-                           device_name, file, search->places);
+        status = fmha_fail(FMHA_ERROR_NO_DRIVER, "device '%s': expected its driver %s, looked at%s\n%s", device_name,
+                           file, search->places,
+                           decided ? "unset FMHA_DRIVER_DIR or let it name the folder of the driver"
+                                   : "install it beside libfmha, or set FMHA_DRIVER_DIR to its folder");
     }
     free(search);
     if (status != FMHA_OK) {

@@ -460,10 +460,11 @@ Test(driver_find, looks_beside_the_program_and_lists_the_places) {
                  "device 'emu:gfx1151': expected its driver libfmha_emu.so, looked at\n"
                  "  $FMHA_DRIVER_DIR: not set\n"
                  "  %s: no such library there\n"
+                 "  %s/" FMHA_LIBRARY_BESIDE ": no such library there\n"
                  "  " FMHA_LIBRARY_DIR ": no such library there\n"
                  "  libfmha_emu.so: cannot open shared object file: No such file or directory\n"
                  "install it beside libfmha, or set FMHA_DRIVER_DIR to its folder\n",
-                 folder);
+                 folder, folder);
         cr_assert_str_eq(output, expected);
         cr_assert_eq(exit_code, 1);
         free(output);
@@ -474,11 +475,38 @@ Test(driver_find, looks_beside_the_program_and_lists_the_places) {
     cr_assert_str_eq(output, "emu: fake gfx1151\n");
     free(output);
 
-    setenv("FMHA_DRIVER_DIR", "/nowhere", 1); /* a folder without it is passed over */
+    setenv("FMHA_DRIVER_DIR", "/nowhere", 1); /* decides alone, as other variables do */
+    cr_assert_eq(fmha_process_run(argv, 10, &output, &exit_code), FMHA_OK);
+    cr_assert_str_eq(output, "device 'emu:gfx1151': expected its driver libfmha_emu.so, looked at\n"
+                             "  /nowhere: no such library there\n"
+                             "unset FMHA_DRIVER_DIR or let it name the folder of the driver\n");
+    free(output);
+    support_remove_folder(folder);
+}
+
+/* PREFIX/bin/open_device and PREFIX/LIBDIR/libfmha_emu.so, with a prefix that nobody was told of. */
+Test(driver_find, follows_an_installation_that_was_moved) {
+    char folder[256], program[300], libraries[800], driver[900], make_folders[1800];
+    char *output;
+    int exit_code;
+    support_make_folder(folder);
+    snprintf(program, sizeof program, "%s/bin/open_device", folder);
+    snprintf(libraries, sizeof libraries, "%s/bin/%s", folder, FMHA_LIBRARY_BESIDE);
+    snprintf(driver, sizeof driver, "%s/libfmha_emu.so", libraries);
+    snprintf(make_folders, sizeof make_folders, "mkdir -p '%s/bin' && mkdir -p \"$(realpath -m '%s')\"", folder,
+             libraries);
+    cr_assert_eq(system(make_folders), 0);
+    copy(FAKE_DRIVER_DIR "/open_device", program);
+    cr_assert_eq(chmod(program, 0755), 0);
+    copy(FAKE_DRIVER_DIR "/libfmha_emu.so", driver);
+    unsetenv("FMHA_DRIVER_DIR");
+    unsetenv("LD_LIBRARY_PATH");
+    const char *argv[] = {program, "emu:gfx1151", NULL};
     cr_assert_eq(fmha_process_run(argv, 10, &output, &exit_code), FMHA_OK);
     cr_assert_str_eq(output, "emu: fake gfx1151\n");
     free(output);
-    support_remove_folder(folder);
+    const char *remove[] = {"/bin/rm", "-rf", folder, NULL};
+    cr_assert_eq(fmha_process_run(remove, 10, &output, &exit_code), FMHA_OK);
 }
 
 Test(driver_find, library_without_the_entry_is_refused) {
