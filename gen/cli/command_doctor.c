@@ -19,6 +19,8 @@
 #define EXAMPLE_HEAD_DIM "64"
 
 #define CURE_COMPILER "apt-get install clang-22 lld-22 (clang++ 19 and later and hipcc of ROCm 6 and later serve)"
+#define CURE_VERIFY                                                                                                    \
+    "apt-get install clang-22 lld-22 (clang++ 19 and later serve; it links with the lld beside it, else with ld)"
 
 struct doctor_options {
     const char *arch;
@@ -288,7 +290,7 @@ static int run(const struct arguments *arguments) {
         .arch = own->arch ? own->arch : EXAMPLE_ARCH,
         .checks = {{.name = "generate", .needed = true},
                    {.name = "build", .needed = true, .cure = CURE_COMPILER},
-                   {.name = "verify", .needed = true, .cure = CURE_COMPILER},
+                   {.name = "verify", .needed = true, .cure = CURE_VERIFY},
                    {.name = "report", .cure = "apt-get install llvm-22, whose llvm-objdump it reads"},
                    {.name = "hip",
                     .cure = "only needed to run on a GPU: AMD's driver and apt-get install libamdhip64-5 or ROCm"},

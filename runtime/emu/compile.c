@@ -1,6 +1,7 @@
 /* From HIP text to a shared object of the host. */
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,50 @@ static fmha_status add_flags(const char **command, char storage[FLAG_BYTES]) {
     return FMHA_OK;
 }
 
+/* A program that calls itself clang and ends well may still have written nothing. */
+static fmha_status check_object(const fmha_compiler *compiler, const char *object) {
+    static const char magic[] = {0x7f, 'E', 'L', 'F'};
+    char begin[sizeof magic] = {0};
+    FILE *file = fopen(object, "rb");
+    size_t length = file != NULL ? fread(begin, 1, sizeof begin, file) : 0;
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (length == sizeof begin && memcmp(begin, magic, sizeof magic) == 0) {
+        return FMHA_OK;
+    }
+    return emu_fail(FMHA_ERROR_COMPILE,
+                    "emulated device: expected %s to write a shared object, it ended well and wrote %s: name another "
+                    "compiler with FMHA_HOST_CXX",
+                    compiler->path, length > 0 ? "something else" : "nothing");
+}
+
+/* "--ld-path=" and the lld that belongs to the compiler, so that linking needs neither PATH nor another package; ""
+ * where there is none and the compiler looks for the system's ld. */
+static void find_linker(const fmha_compiler *compiler, char option[PATH_MAX + OPTION_BYTES]) {
+    char real[PATH_MAX];
+    option[0] = '\0';
+    if (realpath(compiler->path, real) == NULL) {
+        return;
+    }
+    *strrchr(real, '/') = '\0';
+    snprintf(option, PATH_MAX + OPTION_BYTES, "--ld-path=%s/ld.lld", real);
+    if (access(strchr(option, '/'), X_OK) != 0) {
+        option[0] = '\0';
+    }
+}
+
+/* Whether the compiler itself knows of no ld; asked when it failed. */
+static bool lacks_linker(const fmha_compiler *compiler) {
+    const char *command[] = {compiler->path, "-print-prog-name=ld", NULL};
+    char *words = NULL;
+    int exit_code = 0;
+    bool lacks = fmha_process_run(command, LIMIT_SECONDS, &words, &exit_code) == FMHA_OK && exit_code == 0 &&
+                 words != NULL && strchr(words, '/') == NULL;
+    free(words);
+    return lacks;
+}
+
 static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source, bool checks) {
     fmha_compiler compiler;
     fmha_status status = fmha_compiler_find_host(&compiler);
@@ -200,6 +245,11 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
     if (checks) {
         add_words(command, check_options);
     }
+    char linker[PATH_MAX + OPTION_BYTES];
+    find_linker(&compiler, linker);
+    if (linker[0] != '\0') {
+        add_words(command, (const char *const[]){linker, NULL});
+    }
     char *output = NULL, flags[FLAG_BYTES];
     int exit_code = 0;
     status = add_flags(command, flags);
@@ -209,9 +259,16 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
     status = fmha_process_run(command, LIMIT_SECONDS, &output, &exit_code);
     if (status != FMHA_OK) {
         status = emu_fail(status, "%s", fmha_last_error());
+    } else if (exit_code != 0 && linker[0] == '\0' && lacks_linker(&compiler)) {
+        status = emu_fail(FMHA_ERROR_COMPILE,
+                          "emulated device: expected a linker beside %s or on PATH, found neither ld.lld nor ld: "
+                          "install the lld of the compiler's version (Debian: lld-%d), or binutils",
+                          compiler.path, compiler.clang_major);
     } else if (exit_code != 0) {
-        status = emu_fail(FMHA_ERROR_COMPILE, "%s does not compile for the emulated device with %s:\n%s",
-                          source->symbol, compiler.path, output != NULL ? output : "");
+        status = emu_fail(FMHA_ERROR_COMPILE, "it does not compile for the emulated device with %s:\n%s", compiler.path,
+                          output != NULL ? output : "");
+    } else {
+        status = check_object(&compiler, object);
     }
     free(output);
     return status;
