@@ -97,9 +97,8 @@ static void add_lengths(struct list *list, int64_t m, int64_t n, int64_t g) {
                   (struct execute_layout){.batch_padding = INT64_C(1) << 31});
     add_far_apart(list, "heads 2^31 elements apart", (struct verify_shape){1, 2 * g, 2, 3, 3},
                   (struct execute_layout){.head_padding = INT64_C(1) << 31});
-    struct standing_case *rows =
-        add_far_apart(list, "rows 2^22 and 2^31 elements apart", (struct verify_shape){1, g, 1, 2, 515},
-                      (struct execute_layout){.row_padding = INT64_C(1) << 22});
+    struct standing_case *rows = add_far_apart(list, "rows 2^22 and 2^31 apart", (struct verify_shape){1, g, 1, 2, 515},
+                                               (struct execute_layout){.row_padding = INT64_C(1) << 22});
     rows->q.row_padding = rows->o.row_padding = INT64_C(1) << 31;
 }
 

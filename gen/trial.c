@@ -3,10 +3,12 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const double LN2 = 0.69314718055994531;
 
@@ -90,6 +92,49 @@ static void tell(const struct trial *trial, const char *format, long long number
     trial->progress(trial->progress_context, stage);
 }
 
+/* Tells each second for how long the kernel has been running: a driver does not say how far it is. */
+struct ticker {
+    const struct trial *trial;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool has_ended;
+};
+
+static void *tick(void *context) {
+    struct ticker *ticker = context;
+    struct timespec until;
+    long long seconds = 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    pthread_mutex_lock(&ticker->mutex);
+    while (!ticker->has_ended) {
+        until.tv_sec++;
+        while (!ticker->has_ended && pthread_cond_timedwait(&ticker->ended, &ticker->mutex, &until) == 0)
+            continue;
+        if (!ticker->has_ended)
+            tell(ticker->trial, "kernel, %lld s", ++seconds);
+    }
+    pthread_mutex_unlock(&ticker->mutex);
+    return NULL;
+}
+
+static bool run_kernel(const struct trial *trial, const struct execute_target *target,
+                       const struct execute_request *request, struct findings *findings, struct error *error) {
+    struct ticker ticker = {
+        .trial = trial, .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER, .has_ended = false};
+    pthread_t thread;
+    tell(trial, "kernel, %lld rows", trial->rows);
+    bool ticks = trial->progress && pthread_create(&thread, NULL, tick, &ticker) == 0;
+    bool done = execute_run(target, request, findings, error);
+    if (ticks) {
+        pthread_mutex_lock(&ticker.mutex);
+        ticker.has_ended = true;
+        pthread_cond_signal(&ticker.ended);
+        pthread_mutex_unlock(&ticker.mutex);
+        pthread_join(thread, NULL);
+    }
+    return done;
+}
+
 /* The thread that visits the row which completes a hundredth tells so. */
 static void tell_visited(struct visit *visit) {
     long long rows = atomic_fetch_add(&visit->rows, 1), percent = (rows + 1) * 100 / visit->trial->rows;
@@ -147,8 +192,7 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     struct execute_request request = request_of(trial, layouts);
     request.o_bits = trial->o;
     request.lse = with_lse ? trial->lse : NULL;
-    tell(trial, "kernel, %lld rows", trial->rows);
-    if (!execute_check(target->instance, &request, error) || !execute_run(target, &request, findings, error))
+    if (!execute_check(target->instance, &request, error) || !run_kernel(trial, target, &request, findings, error))
         return false;
     double *values = to_values(trial->type, trial->q, q_elements(&trial->problem), trial->values);
     values = to_values(trial->type, trial->k, k_elements(&trial->problem), values);

@@ -69,13 +69,13 @@ static void put_counts(const struct verify_report *report, struct text *out) {
 void verify_report_table(const struct verify_report *report, struct text *out) {
     size_t failed = 0;
     text_printf(out, "%s on %s\n\n", report->instance, report->device);
-    text_printf(out, "%-32s  %-16s  %-14s  %-14s  %7s  %7s  %7s  %7s  %s\n", "case", "B,HQ,HK,SQ,SK", "inputs",
+    text_printf(out, "%-32s  %-16s  %-15s  %-20s  %7s  %7s  %7s  %7s  %s\n", "case", "B,HQ,HK,SQ,SK", "inputs",
                 "layout", "O/bound", "LSE/bnd", "mean", "mean/bd", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
         char shape[64];
         put_shape(&one->shape, shape);
-        text_printf(out, "%-32s  %-16s  %-14s  %-14s", one->what, shape, one->inputs, one->layout);
+        text_printf(out, "%-32s  %-16s  %-15s  %-20s", one->what, shape, one->inputs, one->layout);
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
         put_number(out, 7, one->mean_error);

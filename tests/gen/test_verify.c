@@ -293,6 +293,8 @@ Test(verify, a_scale_that_float32_does_not_hold_is_an_error) {
 
 static void note(void *context, size_t index, size_t count, const char *what) {
     struct text *notes = context;
+    if (strstr(what, "kernel, ") && !strstr(what, " rows")) /* a second has passed: on a slow machine only */
+        return;
     text_printf(notes, "%zu/%zu %s\n", index + 1, count, what);
 }
 
@@ -428,11 +430,14 @@ Test(verify, the_report_as_a_table) {
     cr_assert_str_eq(
         text.bytes,
         "fmha_forward_x on emu:gfx1151\n\n"
-        "case                              B,HQ,HK,SQ,SK     inputs          layout          O/bound  LSE/bnd     mean "
+        "case                              B,HQ,HK,SQ,SK     inputs           layout                O/bound  LSE/bnd   "
+        "  mean "
         " mean/bd  findings\n"
-        "one past each tile edge           2,4,2,65,33       unbalanced      bhsd, padded      0.558    0.009    0.000 "
+        "one past each tile edge           2,4,2,65,33       unbalanced       bhsd, padded            0.558    0.009   "
+        " 0.000 "
         "   0.098  0\n"
-        "without an LSE                    1,1,1,1,1         random          bshd                inf        -        - "
+        "without an LSE                    1,1,1,1,1         random           bshd                      inf        -   "
+        "     - "
         "       -  1\n"
         "    O[batch 0, head 0, query 0, column 7]: expected 1, was not written\n"
         "\nmean error of O in all random cases: -0.400 half units in the last place, 2.500 times its bound\n"
