@@ -252,6 +252,80 @@ static int plain_format(lua_State *L) {
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
+/* ---- Work that one call can do ---- */
+
+#define REP_BYTES_MAX      ((size_t)64 << 20) /* as much as a whole run may write */
+#define REP_BYTES_PER_STEP 64
+#define MATCHES_PER_STEP   4
+#define CHARGE_UPVALUE     lua_upvalueindex(2)
+
+static void charge(lua_State *L, double steps) {
+    (*(sandbox_charge *)lua_touserdata(L, CHARGE_UPVALUE))(L, steps);
+}
+
+/* The end of the set that begins at `set`, a '['; its first member may be a ']'. */
+static const char *set_end(const char *set, const char *end) {
+    set += set + 1 < end && set[1] == '^' ? 2 : 1;
+    do {
+        if (set == end)
+            return end;
+        set += *set == '%' && set + 1 < end ? 2 : 1;
+    } while (set < end && *set != ']');
+    return set;
+}
+
+/* The most comparisons that a search for the pattern makes: each of its repetitions has as many ways to go on as the
+ * subject has characters, and the search may begin at each of these. */
+static double matching_work(size_t subject_length, const char *pattern, size_t length) {
+    const char *end = pattern + length;
+    double ways = (double)subject_length + 1, work = (double)length + 1;
+    if (!length || *pattern != '^')
+        work *= ways;
+    for (const char *at = pattern; at < end; at++) {
+        bool repeats = strchr("*+-?", *at) != NULL;
+        if (*at == '%' && ++at < end)
+            repeats = *at == 'b' || (*at >= '0' && *at <= '9');
+        else if (at < end && *at == '[')
+            at = set_end(at, end);
+        if (repeats)
+            work *= ways;
+    }
+    return work;
+}
+
+/* string.find, match, gmatch and gsub. Upvalues: the library's own function, which uses none, and what is charged. */
+static int bounded_match(lua_State *L) {
+    size_t subject_length, length;
+    luaL_checklstring(L, 1, &subject_length);
+    const char *pattern = luaL_checklstring(L, 2, &length);
+    charge(L, matching_work(subject_length, pattern, length) / MATCHES_PER_STEP);
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* string.rep; upvalues as above */
+static int bounded_rep(lua_State *L) {
+    size_t length, separator_length;
+    luaL_checklstring(L, 1, &length);
+    lua_Integer count = luaL_checkinteger(L, 2);
+    luaL_optlstring(L, 3, "", &separator_length);
+    if (length + separator_length == 0 || count <= 0) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    if ((lua_Unsigned)count > REP_BYTES_MAX / (length + separator_length))
+        return luaL_error(L, "string.rep: expected a result of at most %I bytes, got more", (LUAI_UACINT)REP_BYTES_MAX);
+    charge(L, (double)count * (double)(length + separator_length) / REP_BYTES_PER_STEP);
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* Replaces a function of the library on top of the stack. */
+static void wrap(lua_State *L, const char *name, lua_CFunction wrapper, sandbox_charge function) {
+    lua_getfield(L, -1, name);
+    *(sandbox_charge *)lua_newuserdatauv(L, sizeof function, 0) = function;
+    lua_pushcclosure(L, wrapper, 2);
+    lua_setfield(L, -2, name);
+}
+
 static void remove_fields(lua_State *L, const char *const *names) {
     for (; *names; names++) {
         lua_pushnil(L);
@@ -259,7 +333,7 @@ static void remove_fields(lua_State *L, const char *const *names) {
     }
 }
 
-void sandbox_push(lua_State *L) {
+void sandbox_push(lua_State *L, sandbox_charge function) {
     lua_newtable(L);
     int allowed = lua_gettop(L);
 
@@ -284,6 +358,10 @@ void sandbox_push(lua_State *L) {
     lua_getfield(L, -1, "format");
     lua_pushcclosure(L, plain_format, 1);
     lua_setfield(L, -2, "format");
+    static const char *const matching[] = {"find", "match", "gmatch", "gsub", NULL};
+    for (const char *const *name = matching; *name; name++)
+        wrap(L, *name, bounded_match, function);
+    wrap(L, "rep", bounded_rep, function);
     sandbox_freeze(L);
     lua_setfield(L, allowed, LUA_STRLIBNAME);
 

@@ -5,8 +5,12 @@
 
 #include <lua.h>
 
-/* Pushes a table of the allowed functions and libraries. Call once per state, in protected mode. */
-void sandbox_push(lua_State *L);
+/* Takes `steps` from what a run may use, as if so many instructions had run; raises an error when they are used up. */
+typedef void (*sandbox_charge)(lua_State *L, double steps);
+
+/* Pushes a table of the allowed functions and libraries. A function whose work its arguments decide (patterns,
+ * string.rep) is charged for the most that it may do. Call once per state, in protected mode. */
+void sandbox_push(lua_State *L, sandbox_charge charge);
 
 /* Replaces the table on top of the stack, and every table in it, by read-only views. */
 void sandbox_freeze(lua_State *L);

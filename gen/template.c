@@ -81,6 +81,16 @@ static void raise_limit(lua_State *L, const char *format, lua_Integer limit) {
     lua_error(L);
 }
 
+static void charge(lua_State *L, double steps) {
+    struct template_engine *engine = engine_of(L);
+    if (steps > (double)(engine->steps_limit - engine->steps))
+        raise_limit(L,
+                    "expected to match a pattern or repeat a string within what is left of %I steps, got more; is "
+                    "the pattern simple, and the string short?",
+                    engine->steps_limit);
+    engine->steps += (long long)steps;
+}
+
 static void hook(lua_State *L, lua_Debug *where) {
     (void)where;
     struct template_engine *engine = engine_of(L);
@@ -154,9 +164,13 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
         if (path.failed || stat(path.bytes, &status) != 0)
             continue;
         const char *inside = path.bytes + strlen(engine->override_dir) + 1;
-        if (S_ISDIR(status.st_mode))
+        bool template = !strcmp(extension(inside), ".hip") || !strcmp(extension(inside), ".lua");
+        if (template && !S_ISREG(status.st_mode))
+            done = error_set(error, ERROR_USAGE, "--template-dir: expected a file, got '%s', which is %s", path.bytes,
+                             S_ISDIR(status.st_mode) ? "a folder" : "no regular file");
+        else if (S_ISDIR(status.st_mode))
             done = add_folder(engine, inside, sorted, depth + 1, error);
-        else if (!strcmp(extension(inside), ".hip") || !strcmp(extension(inside), ".lua")) {
+        else if (template) {
             struct engine_file *file = find_among(engine, sorted, inside);
             file = file ? file : add_file(engine, inside, error);
             done = file != NULL;
@@ -627,7 +641,7 @@ static int open_state(lua_State *L) {
     struct template_engine *engine = engine_of(L);
     static const luaL_Reg functions[] = {{"include", lua_include}, {"load", lua_load_table}, {"emit", lua_emit},
                                          {"fail", lua_fail},       {"__text", lua_text},     {NULL, NULL}};
-    sandbox_push(L);
+    sandbox_push(L, charge);
     luaL_setfuncs(L, functions, 0);
     lua_newtable(L);
     lua_pushcfunction(L, lua_undefined);

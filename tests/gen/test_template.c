@@ -207,7 +207,11 @@ static const struct wrong wrongs[] = {
      "error: templates/a.hip:1: emit: expected one string or finite number, got table\n//% emit({ })"},
     {"//% emit()\n", "error: templates/a.hip:1: emit: expected one string or finite number, got another number of "
                      "arguments\n//% emit()"},
-    {"//% local s = (\"x\"):rep(1e9)\n", "error: expected at most 268435456 bytes of memory for templates, got more"},
+    {"//% local s = (\"x\"):rep(1e9)\n",
+     "error: templates/a.hip:1: string.rep: expected a result of at most 67108864 bytes, got more\n"
+     "//% local s = (\"x\"):rep(1e9)"},
+    {"//% local s = (\"x\"):rep(6e7)\n//% local t = s .. s .. s .. s .. s\n",
+     "error: expected at most 268435456 bytes of memory for templates, got more"},
 };
 
 Test(template, errors_say_what_where_and_the_cure) {
@@ -473,6 +477,17 @@ Test(template, a_folder_replaces_single_files) {
     const struct template_file own[] = {{"a.hip", "//% include(\"b.hip\")\n//% include(\"new/x.hip\")\n", 46},
                                         {"b.hip", "built in\n", 9}};
     struct error error;
+    char odd[64], refused[200];
+    snprintf(odd, sizeof odd, "%s/a.hip", folder);
+    for (int pipe = 0; pipe < 2; pipe++) { /* reading it would wait for ever */
+        cr_assert_eq(pipe ? mkfifo(odd, 0600) : mkdir(odd, 0700), 0);
+        snprintf(refused, sizeof refused, "--template-dir: expected a file, got '%s', which is %s", odd,
+                 pipe ? "no regular file" : "a folder");
+        cr_assert_null(template_engine_new_from(own, 2, folder, &error));
+        cr_assert_eq(error.kind, ERROR_USAGE);
+        cr_assert_str_eq(error.text, refused);
+        cr_assert_eq(remove(odd), 0);
+    }
     struct template_engine *engine = template_engine_new_from(own, 2, folder, &error);
     cr_assert_not_null(engine, "%s", error.text);
     expect_render(engine, "a.hip", "replaced\nadded\n");
@@ -589,6 +604,31 @@ Test(template, endless_loops_end) {
     free(got);
     expect_render(engine, "e.hip", "fine\n"); /* each run has all its steps */
     template_engine_free(engine);
+}
+
+/* One call is one instruction of Lua, and must not last for ever. */
+Test(template, one_call_ends_too) {
+    static const char *const wrong[] = {
+        "(\"a\"):rep(100):find((\".-\"):rep(20) .. \"b\")",
+        "string.match((\"a\"):rep(3000), \".-.-.-b\")",
+        "(\"a\"):rep(100000):gsub(\"a*b\", \"\")",
+        "(\"a\"):rep(300):gmatch(\"%b()[]+]*[^]-]*x?\")",
+        "(\"x\"):rep(6e7):find(\"^(x*)%1$\")",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char source[128], expected[400];
+        snprintf(source, sizeof source, "//%% local s = %s\n", wrong[i]);
+        snprintf(expected, sizeof expected,
+                 "error: templates/a.hip:1: expected to match a pattern or repeat a string within what is left of "
+                 "100000000 steps, got more; is the pattern simple, and the string short?\n//%% local s = %s",
+                 wrong[i]);
+        expect(source, expected);
+    }
+    expect("//% local s = (\"\"):rep(1 << 62)\n[$(s)]\n", "[]\n");
+    expect("//% local s = (\"ab\"):rep(3, \"-\")\n$(s)\n", "ab-ab-ab\n");
+    expect("//% local a, b = (\"head_dim = 64\"):match(\"^([%w_]+)%s*=%s*(%d+)$\")\n$(a) $(b)\n", "head_dim 64\n");
+    expect("//% local s = (\"a+b-c\"):gsub(\"[+-]\", { [\"+\"] = \"p\", [\"-\"] = \"m\" })\n$(s)\n", "apbmc\n");
+    expect("//% for word in (\"x y z\"):gmatch(\"%S+\") do\n$(word)\n//% end\n", "x\ny\nz\n");
 }
 
 /* Every allocation of Lua is refused once in some round: each round gives the text or an error, and leaks nothing. */
