@@ -182,7 +182,7 @@ static bool list_strings(const char *const *strings, size_t count, bool json, st
 
 static bool list_instances(const struct kernel_options *options, bool json, struct text *out, struct error *error) {
     struct kernels kernels;
-    bool done = kernels_open(options, &kernels, error);
+    bool done = kernels_open(options, &kernels, error) && kernels_check(&kernels, error);
     char(*names)[SPEC_NAME_MAX] = done ? calloc(kernels.count, sizeof *names) : NULL;
     const char **strings = done ? calloc(kernels.count, sizeof *strings) : NULL;
     if (done && (!names || !strings)) {

@@ -11,20 +11,36 @@ bool kernels_open(const struct kernel_options *options, struct kernels *kernels,
     return kernels->engine && spec_product(&choices, kernels->engine, &kernels->specs, &kernels->count, error);
 }
 
+/* On failure the error names the spec where there are several. */
+static bool emit(struct kernels *kernels, size_t index, struct instance *instance, struct error *error) {
+    const struct spec *spec = &kernels->specs[index];
+    if (instance_emit(kernels->engine, spec, instance, error))
+        return true;
+    char name[SPEC_NAME_MAX];
+    spec_name(spec, name);
+    struct error copy = *error;
+    if (kernels->count > 1)
+        error_set(error, copy.kind, "%s (for %s)", copy.text, name);
+    return false;
+}
+
 bool kernels_emit(struct kernels *kernels, struct error *error) {
     kernels->instances = calloc(kernels->count, sizeof *kernels->instances);
     if (!kernels->instances)
         return error_set(error, ERROR_RUN, "generate: out of memory");
     for (; kernels->emitted < kernels->count; kernels->emitted++)
-        if (!instance_emit(kernels->engine, &kernels->specs[kernels->emitted], &kernels->instances[kernels->emitted],
-                           error)) {
-            char name[SPEC_NAME_MAX];
-            spec_name(&kernels->specs[kernels->emitted], name);
-            struct error copy = *error;
-            if (kernels->count > 1)
-                error_set(error, copy.kind, "%s (for %s)", copy.text, name);
+        if (!emit(kernels, kernels->emitted, &kernels->instances[kernels->emitted], error))
             return false;
-        }
+    return true;
+}
+
+bool kernels_check(struct kernels *kernels, struct error *error) {
+    struct instance instance;
+    for (size_t i = 0; i < kernels->count; i++) {
+        if (!emit(kernels, i, &instance, error))
+            return false;
+        instance_free(&instance);
+    }
     return true;
 }
 

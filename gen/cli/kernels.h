@@ -18,6 +18,9 @@ bool kernels_open(const struct kernel_options *options, struct kernels *kernels,
 
 /* Emits every instance; on the first that cannot be emitted it stops. */
 bool kernels_emit(struct kernels *kernels, struct error *error);
+
+/* As above, without keeping the instances: whether each can be emitted. */
+bool kernels_check(struct kernels *kernels, struct error *error);
 void kernels_free(struct kernels *kernels);
 
 #endif
