@@ -219,7 +219,7 @@ bool execute_check(const struct instance *instance, const struct execute_request
 static bool device_call(fmha_status status, const char *doing, struct error *error) {
     if (status == FMHA_OK)
         return true;
-    return error_set(error, ERROR_RUN, "%s: %s", doing, fmha_last_error());
+    return error_set(error, ERROR_RUN, "%s%s%s", doing, *doing ? ": " : "", fmha_last_error());
 }
 
 /* A real device has no options. */
@@ -240,7 +240,7 @@ bool execute_open(const char *device_name, const struct instance *instance, cons
     void *image = NULL;
     size_t image_bytes = 0;
     bool opened =
-        device_call(fmha_device_open(device_name, &target->device), device_name, error) &&
+        device_call(fmha_device_open(device_name, &target->device), "", error) && /* the text names the device */
         set_option(target, "checks", !options->without_checks, error) &&
         set_option(target, "count", options->count, error) &&
         device_call(fmha_source_compile(target->device, &source, &image, &image_bytes), instance->name, error) &&

@@ -104,8 +104,10 @@ static bool parse_number(const struct option_row *row, const char *value, int64_
     char *end = NULL;
     errno = 0;
     intmax_t parsed = strtoimax(value, &end, 10);
-    if (end == value || *end || errno || parsed < row->minimum || parsed > row->maximum) {
-        if (row->maximum == INT64_MAX)
+    bool whole = end != value && !*end;
+    if (!whole || errno || parsed < row->minimum || parsed > row->maximum) {
+        /* That there is an end to all numbers is worth saying to who has passed it. */
+        if (row->maximum == INT64_MAX && (!whole || *value == '-'))
             return error_set(error, ERROR_USAGE, "--%s: expected a whole number from %" PRId64 ", got '%s'", row->name,
                              row->minimum, value);
         return error_set(error, ERROR_USAGE, "--%s: expected a whole number from %" PRId64 " to %" PRId64 ", got '%s'",
@@ -175,6 +177,14 @@ static bool is_option(const char *word) {
     return word[0] == '-' && word[1] && (word[1] != '-' || word[2]) && !(word[1] >= '0' && word[1] <= '9');
 }
 
+/* Whether "hd" or "hd=64" names an option. */
+static bool is_long_name(struct arguments *arguments, const char *word) {
+    char name[64];
+    struct target target;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    return find_target(arguments, name, &target);
+}
+
 /* One option whose first word is argv[*position]; moves *position past what it took. */
 static bool parse_option(struct arguments *arguments, int argc, char **argv, int *position, struct error *error) {
     const char *word = argv[(*position)++];
@@ -194,6 +204,12 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
         for (const struct option_row *row = arguments->command->options; row && row->name; row++)
             if (row->letter && row->letter == word[1])
                 found = row->name;
+        if (word[2] && (!found || word[1] == 'h') && is_long_name(arguments, word + 1))
+            return error_set(
+                error, ERROR_USAGE,
+                "%s: expected an option of '%s', got '%s'; did you mean -%.*s? 'fmhagen %s --help' lists the "
+                "options",
+                word, arguments->command->name, word, (int)strcspn(word, "="), word, arguments->command->name);
         if (!found)
             return error_set(error, ERROR_USAGE,
                              "%s: expected an option of '%s', got '%s'; 'fmhagen %s --help' lists the options", word,
@@ -210,7 +226,7 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
         *target.flag = true;
         return true;
     }
-    bool arch_list = target.bare && !target.field;
+    bool arch_list = target.bare && !target.field, joined = value != NULL;
     if (!value && (!target.bare || arch_list)) {
         bool follows = *position < argc && !(argv[*position][0] == '-' && argv[*position][1] == '-') &&
                        !(arch_list && is_option(argv[*position]));
@@ -224,6 +240,9 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
             return error_set(error, ERROR_USAGE, "--%s: expected %s, got the end of the command line", name, expected);
         }
     }
+    if (value && !*value && target.bare && !joined)
+        return error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing; leave out the value", name,
+                         target.expected);
     if (value && !*value && target.bare)
         return error_set(error, ERROR_USAGE, "--%s: expected a value after '=', got nothing; leave out the '='", name);
     return store(arguments, name, &target, value ? value : "", error);
