@@ -45,6 +45,7 @@ done
 plant 'LSE by key heads' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64'
 plant 'LSE by key heads, fused' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64 --gqa 2'
 plant 'unmasked loop a key too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 64 --causal'
+plant 'unmasked loop a key too long, fused' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 256 --causal --gqa 2'
 plant 'unmasked loop a tile too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 33 + rows.diagonal/' '--hd 64 --causal=top-left'
 plant 'loop a key too short' ops/forward.hip 's/last_query + 1 + rows\.diagonal/last_query + rows.diagonal/' '--hd 64 --causal'
 for dtype in f16 bf16; do
