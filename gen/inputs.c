@@ -14,6 +14,7 @@ const char *inputs_name(enum input_kind kind) {
         [INPUT_NAN_VISIBLE] = "nan-visible",
         [INPUT_NAN_HIDDEN] = "nan-hidden",
         [INPUT_INFINITE_V] = "infinite-v",
+        [INPUT_LONE_V] = "lone-v",
         [INPUT_BELOW_SENTINELS] = "below-sentinels",
     };
     return names[kind];
@@ -170,6 +171,15 @@ static void put_infinite_v(const struct tensor *v) {
     }
 }
 
+/* 37 and the number of keys have no common divisor as a rule, so that the keys differ. Columns are 0, 1, 6 and 7 of
+ * eight, each with keys of every remainder by eight. */
+static void put_lone_v(const struct tensor *v) {
+    static const double values[] = {INFINITY, -INFINITY, NAN};
+    for (int64_t head = 0; head < v->heads && v->rows; head++)
+        put(v, head, (head * 37 + v->rows - 1) % v->rows, (head / 16 * 4 + head / 8 + head * 8) % v->columns,
+            values[head % 3]);
+}
+
 /* Raw scores -60000 x 20000 x (1 + j/64): no two keys of 64 in a row have the same, the largest is not the first, and
  * it wins by far more than the errors of float32. */
 static void make_below_sentinels(const struct tensor *q, const struct tensor *k, const struct tensor *v,
@@ -239,6 +249,7 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
     case INPUT_NAN_VISIBLE:
     case INPUT_NAN_HIDDEN:
     case INPUT_INFINITE_V:
+    case INPUT_LONE_V:
         break;
     }
     fill_normal(&q, &state);
@@ -248,6 +259,8 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         put_nan_visible(&q, &k, &v);
     if (kind == INPUT_NAN_HIDDEN)
         put_nan_hidden(problem, &k, &v);
+    if (kind == INPUT_LONE_V)
+        put_lone_v(&v);
     if (kind == INPUT_INFINITE_V)
         put_infinite_v(&v);
 }

@@ -18,6 +18,7 @@ enum input_kind {
     INPUT_NAN_VISIBLE,    /* random; NAN in an element of q, of k and of v that some rows see and others do not */
     INPUT_NAN_HIDDEN,     /* random; NAN and infinities at each key that no row sees */
     INPUT_INFINITE_V,     /* random; infinities of one sign, of both and NAN in V, at keys that all, some or one see */
+    INPUT_LONE_V,         /* random; of each head's V one element is infinite or NAN, at a key and column of its own */
     INPUT_BELOW_SENTINELS /* raw scores from -1.2e9 down to -2.4e9, each key's another, to be scaled further down */
 };
 

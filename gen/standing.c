@@ -103,7 +103,8 @@ static void add_lengths(struct list *list, int64_t m, int64_t n, int64_t g) {
     rows->q.row_padding = rows->o.row_padding = INT64_C(1) << 31;
 }
 
-static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, double default_scale) {
+static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, enum reference_mask mask,
+                       double default_scale) {
     int64_t half = m / 2 + 1;
     add(list, "impulse in every row", (struct verify_shape){1, g, 1, m, 2 * n + 3}, INPUT_IMPULSE, LAYOUT_PADDED_BSHD);
     add(list, "large scores of both signs", (struct verify_shape){1, 2 * g, 1, half, 2 * n - 1}, INPUT_LARGE,
@@ -118,6 +119,9 @@ static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, doubl
         LAYOUT_PADDED_BHSD);
     add(list, "infinities and NaN in V", (struct verify_shape){1, g, 1, m + 3, 3 * n + 5}, INPUT_INFINITE_V,
         LAYOUT_PADDED_BSHD);
+    int64_t keys = mask == REFERENCE_MASK_NONE ? 2 * n - 3 : 2 * n;
+    add(list, "one element of V not finite", (struct verify_shape){1, 32 * g, 32, keys, keys}, INPUT_LONE_V,
+        LAYOUT_BHSD);
     add(list, "scores far below any sentinel", (struct verify_shape){1, 2 * g, 1, half, n + half},
         INPUT_BELOW_SENTINELS, LAYOUT_BHSD)
         ->scale = 1e28;
@@ -147,7 +151,7 @@ int standing_cases(const struct instance *instance, enum reference_mask mask,
     if (mask != REFERENCE_MASK_NONE)
         add_diagonals(&list, m, n, g);
     add_lengths(&list, m, n, g);
-    add_values(&list, m, n, g, 1 / sqrt((double)field[SPEC_HEAD_DIM]));
+    add_values(&list, m, n, g, mask, 1 / sqrt((double)field[SPEC_HEAD_DIM]));
     add_identities(&list, n, g, mask);
     if (has_optional_lse(instance))
         add(&list, "without an LSE", (struct verify_shape){1, g, 1, 19, n + 7}, INPUT_RANDOM, LAYOUT_BSHD)

@@ -1,6 +1,6 @@
 """Runs the mutants of a few emitted kernels through `fmhagen verify`: each must be found out, or be explained in survivors.txt.
 
-    run.py FMHAGEN [--sample] [--only TEXT] [--list] [--jobs N] [--verdicts FILE]
+    run.py FMHAGEN [--sample] [--only TEXT] [--again FILE] [--list] [--jobs N] [--verdicts FILE]
 
 A function that a kernel shares with an earlier one of the list (but for numbers) is mutated there alone, and so is each statement of
 the kernel's own function. The exit status is 1 if a mutant
@@ -134,6 +134,7 @@ def main():
     parser.add_argument("fmhagen")
     parser.add_argument("--sample", action="store_true", help="a few dozen, one for each function and kind of mutation")
     parser.add_argument("--only", metavar="TEXT", help="mutants whose name holds this text (... stands for any)")
+    parser.add_argument("--again", metavar="FILE", help="those alone that survived according to this file of --verdicts")
     parser.add_argument("--list", action="store_true", help="print their names and run none")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--verdicts", metavar="FILE", help="write one line for each mutant: outcome, detail, name")
@@ -148,6 +149,9 @@ def main():
         work = choose_sample([item for item in work if not any(matches(pattern, item[1].name) for pattern, _ in explained)])
     if options.only:
         work = [item for item in work if matches(f"...{options.only}...", item[1].name)]
+    if options.again:
+        names = {line.split("\t")[2] for line in Path(options.again).read_text().splitlines() if line.startswith("survived\t")}
+        work = [item for item in work if item[1].name in names]
     if options.list:
         for item in work:
             print(item[1].name)
@@ -184,7 +188,7 @@ def report(options, work, explained, verdicts):
     alive = [name for verdict, name in zip(verdicts, names) if verdict.outcome == "survived"]
     unexplained = [name for name in alive if not any(matches(pattern, name) for pattern, _ in explained)]
     stale = []
-    if not options.sample and not options.only:
+    if not options.sample and not options.only and not options.again:
         dead = [name for verdict, name in zip(verdicts, names) if verdict.outcome == "killed"]
         for pattern, _ in explained:
             if not any(matches(pattern, name) for name in alive):
