@@ -557,14 +557,14 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     }
 }
 
-/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
-FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+/* Adds the elements of V that are not finite, from key `first` on, to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int first)
 {
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        const int end = fmha_min(fmha_visible(rows, keys, r), (tile + 1) * 32);
+        const int end = fmha_visible(rows, keys, r);
 #pragma nounroll
-        for (int key = tile * 32; key < end; ++key) {
+        for (int key = first; key < end; ++key) {
 #pragma unroll
             for (int t = 0; t < 4; ++t) {
 #pragma unroll
@@ -578,7 +578,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     }
 }
 
-/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+/* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
@@ -700,8 +700,10 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 }
 
 /* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
- * them have all their keys. masked: not every row of the workgroup sees every key of the tile. */
-FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
+ * them have all their keys. masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked
+ * key times infinity or NaN would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes
+ * not 0. */
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked, u32 &broken)
 {
     fmha_barrier(); /* every wave is done with the tile before */
     fmha_store_tile(keys, tile, masked);
@@ -711,16 +713,12 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
-     * of the products, and is added to the rows that see it. */
-    u32 broken = masked && fmha_v_broken(keys, tile);
-    if (broken) {
+    if (masked && fmha_v_broken(keys, tile)) {
         fmha_clean_v(keys);
         fmha_barrier();
+        broken = 1;
     }
     fmha_attend(rows, keys, tile, tiles, masked, broken);
-    if (broken)
-        fmha_add_broken(rows, keys, tile);
 }
 
 FMHA_KERNEL(128) void fmha_forward_gfx1100_bf16_d64_m64k32w4_gqa4(const struct fmha_forward_arguments arguments)
@@ -766,12 +764,15 @@ FMHA_KERNEL(128) void fmha_forward_gfx1100_bf16_d64_m64k32w4_gqa4(const struct f
     if (tiles > 0) {
         fmha_prefetch(keys, 0, true);
         int tile = 0;
+        u32 broken = 0;
         for (; tile < unmasked; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, false);
+            fmha_step(rows, keys, tile, tiles, full, false, broken);
         if (tile > 0 && tile >= full && tile < tiles)
             fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
         for (; tile < tiles; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, true);
+            fmha_step(rows, keys, tile, tiles, full, true, broken);
+        if (__builtin_amdgcn_ballot_w32(broken != 0))
+            fmha_add_broken(rows, keys, unmasked * 32);
     }
     fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

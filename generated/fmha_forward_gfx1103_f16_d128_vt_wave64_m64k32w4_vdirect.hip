@@ -209,15 +209,15 @@ FMHA_INLINE u32x4 fmha_load8(const element *from)
     return *(const u32x4 *)from;
 }
 
-/* The first `count` of eight neighbouring elements, zeros after them. */
-FMHA_INLINE u32x4 fmha_load8_part(const element *from, int count)
+/* Elements `first` to `first` + 7 of a row of `count`, 1 and up; for those past the end the last one stands in. */
+FMHA_INLINE u32x4 fmha_load8_part(const element *row, u32 first, u32 count)
 {
     typedef element element8 __attribute__((ext_vector_type(8)));
-    element8 all = {};
+    element8 all;
+    FMHA_OPAQUE_UNIFORM(count); /* the indices are worked out here, not kept in scalar registers */
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-        if (i < count)
-            all[i] = from[i];
+    for (u32 i = 0; i < 8; ++i)
+        all[i] = row[first + i < count ? first + i : count - 1];
     return __builtin_bit_cast(u32x4, all);
 }
 
@@ -367,11 +367,12 @@ FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part,
     const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const u32 column = fmha_lane_row(keys.lane);
-    const element *from = v_tile + (i64)(t * 16 + column) * keys.v_stride + j * 16;
-    const int count = (int)rows - (int)j * 16;
-    if (part && count < 16)
-        return fmha_join(fmha_load8_part(from, count), fmha_load8_part(from + 8, count - 8));
-    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+    u32 offset = column * (u32)(keys.v_stride * 2);
+    FMHA_OPAQUE(offset);
+    const element *row = fmha_at(v_tile + (i64)(t * 16) * keys.v_stride, offset);
+    if (part)
+        return fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows));
+    return fmha_join(fmha_load8(row + j * 16), fmha_load8(row + j * 16 + 8));
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
@@ -385,6 +386,7 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
             broken |= fmha_not_finite(v[i]);
             v[i] = fmha_finite(v[i]);
         }
+        FMHA_SCHEDULE_FENCE(); /* one operand after the other: fewer registers */
     }
     return v;
 }
@@ -392,7 +394,9 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
 /* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
 FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
 {
-    const element v = keys.v[(i64)dimension * keys.v_stride + key];
+    i64 stride = keys.v_stride;
+    FMHA_OPAQUE_UNIFORM(stride); /* an address for each dimension would fill the registers */
+    const element v = keys.v[(i64)dimension * stride + key];
     return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
@@ -482,14 +486,14 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     }
 }
 
-/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
-FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+/* Adds the elements of V that are not finite, from key `first` on, to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int first)
 {
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        const int end = fmha_min(fmha_visible(rows, keys, r), (tile + 1) * 32);
+        const int end = fmha_visible(rows, keys, r);
 #pragma nounroll
-        for (int key = tile * 32; key < end; ++key) {
+        for (int key = first; key < end; ++key) {
 #pragma unroll
             for (int t = 0; t < 8; ++t) {
 #pragma unroll
@@ -503,7 +507,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     }
 }
 
-/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+/* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
@@ -624,8 +628,10 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 }
 
 /* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
- * them have all their keys. masked: not every row of the workgroup sees every key of the tile. */
-FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
+ * them have all their keys. masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked
+ * key times infinity or NaN would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes
+ * not 0. */
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked, u32 &broken)
 {
     fmha_barrier(); /* every wave is done with the tile before */
     fmha_store_tile(keys, tile, masked);
@@ -635,12 +641,7 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
-     * of the products, and is added to the rows that see it. */
-    u32 broken = 0;
     fmha_attend(rows, keys, tile, tiles, masked, broken);
-    if (masked && __builtin_amdgcn_ballot_w64(broken != 0))
-        fmha_add_broken(rows, keys, tile);
 }
 
 FMHA_KERNEL(256) void fmha_forward_gfx1103_f16_d128_vt_wave64_m64k32w4_vdirect(const struct fmha_forward_arguments arguments)
@@ -685,12 +686,15 @@ FMHA_KERNEL(256) void fmha_forward_gfx1103_f16_d128_vt_wave64_m64k32w4_vdirect(c
     if (tiles > 0) {
         fmha_prefetch(keys, 0, true);
         int tile = 0;
+        u32 broken = 0;
         for (; tile < unmasked; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, false);
+            fmha_step(rows, keys, tile, tiles, full, false, broken);
         if (tile > 0 && tile >= full && tile < tiles)
             fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
         for (; tile < tiles; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, true);
+            fmha_step(rows, keys, tile, tiles, full, true, broken);
+        if (__builtin_amdgcn_ballot_w64(broken != 0))
+            fmha_add_broken(rows, keys, unmasked * 32);
     }
     fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

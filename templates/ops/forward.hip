@@ -32,7 +32,8 @@
 //%     p_row = BK + 8,                                  -- elements of a row of P in LDS
 //%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
-//%     k_fence = spec.k_path == "direct" and ((D > 128 or not fast) and 1 or 4) or spec.q_path == "lds" and not fast and 2 or 0,
+//%     k_fence = spec.k_path == "direct" and ((D > 128 or not fast) and 1 or 4) or spec.q_path == "lds" and not fast and 2 or
+//%         spec.orientation == "qk" and spec.v_path ~= "lds" and 4 or 0,
 //% }
 //% local block_q = spec.block_m // spec.gqa
 //%
@@ -60,7 +61,7 @@
 //%         tensor == "o" and "seqlen_q head_dim_v" or spec.v_layout == "transposed" and "head_dim_v seqlen_k" or "seqlen_k head_dim_v"
 //%     local stride = "stride_" .. tensor .. "_"
 //%     argument {
-//%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read",
+//%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read", align = spec.align,
 //%         shape = "batch " .. heads .. " " .. shape,
 //%         strides = stride .. "batch " .. stride .. "head " .. stride .. "row 1",
 //%     }
@@ -108,12 +109,15 @@ struct fmha_forward_arguments {
 
 //% if tiles.ahead then
 /* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
- * them have all their keys. masked: not every row of the workgroup sees every key of the tile. */
+ * them have all their keys. masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked
+ * key times infinity or NaN would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes
+ * not 0. */
 //% else
 /* One key tile is folded into the rows. `tiles` are visited in all; the first `full` of them have all their keys.
- * masked: not every row of the workgroup sees every key of the tile. */
+ * masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked key times infinity or NaN
+ * would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes not 0. */
 //% end
-FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked)
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked, u32 &broken)
 {
 //% if tiles.lds then
     fmha_barrier(); /* every wave is done with the tile before */
@@ -133,26 +137,14 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     (void)full;
 //% end
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% if spec.v_path == "lds" then
-    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
-     * of the products, and is added to the rows that see it. */
-    u32 broken = masked && fmha_v_broken(keys, tile);
-    if (broken) {
+    if (masked && fmha_v_broken(keys, tile)) {
         fmha_clean_v(keys);
         fmha_barrier();
+        broken = 1;
     }
-    fmha_attend(rows, keys, tile, tiles, masked, broken);
-    if (broken)
-        fmha_add_broken(rows, keys, tile);
-//% else
-    /* In a product, the weight 0 of a masked key times infinity or NaN would be NaN. So what is not finite in V's part of a masked tile is left out
-     * of the products, and is added to the rows that see it. */
-    u32 broken = 0;
-    fmha_attend(rows, keys, tile, tiles, masked, broken);
-    if (masked && $(ballot)(broken != 0))
-        fmha_add_broken(rows, keys, tile);
 //% end
+    fmha_attend(rows, keys, tile, tiles, masked, broken);
 }
 
 FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments arguments)
@@ -227,14 +219,18 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         fmha_scores(rows, keys, 0);
 //% end
         int tile = 0;
+        u32 broken = 0;
         for (; tile < unmasked; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, false);
+            fmha_step(rows, keys, tile, tiles, full, false, broken);
 //% if tiles.lds and tiles.ahead then
         if (tile > 0 && tile >= full && tile < tiles)
             fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
 //% end
         for (; tile < tiles; ++tile)
-            fmha_step(rows, keys, tile, tiles, full, true);
+            fmha_step(rows, keys, tile, tiles, full, true, broken);
+//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
+        if ($(ballot)(broken != 0))
+            fmha_add_broken(rows, keys, unmasked * $(BK));
     }
     fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

@@ -53,14 +53,14 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     }
 }
 
-/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
-FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+/* Adds the elements of V that are not finite, from key `first` on, to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int first)
 {
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const int end = fmha_min(fmha_visible(rows, keys, r), (tile + 1) * $(BK));
+        const int end = fmha_visible(rows, keys, r);
 #pragma nounroll
-        for (int key = tile * $(BK); key < end; ++key) {
+        for (int key = first; key < end; ++key) {
 #pragma unroll
             for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
@@ -74,7 +74,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     }
 }
 
-/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+/* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)

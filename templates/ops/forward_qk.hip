@@ -90,12 +90,11 @@ FMHA_INLINE void fmha_scores(struct fmha_rows &rows, const struct fmha_keys &key
 }
 
 //% end
-/* Adds the elements of V's tile that are not finite to the rows that see their keys, whatever the weight. */
-FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int tile)
+/* Adds the elements of V that are not finite, from key `first` on, to the rows that see their keys, whatever the weight. */
+FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys &keys, int first)
 {
-    const int end = fmha_min(keys.seqlen_k, (tile + 1) * $(BK));
 #pragma nounroll
-    for (int key = tile * $(BK); key < end; ++key) {
+    for (int key = first; key < keys.seqlen_k; ++key) {
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
             const u32 dimension = (u32)t * 16 + rows.lane % 16;
@@ -111,7 +110,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     }
 }
 
-/* Folds a tile into the rows. broken: set to what is not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
+/* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)

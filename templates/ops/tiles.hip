@@ -73,15 +73,15 @@ FMHA_INLINE u32x4 fmha_load8(const element *from)
 }
 
 //% if v_transposed then
-/* The first `count` of eight neighbouring elements, zeros after them. */
-FMHA_INLINE u32x4 fmha_load8_part(const element *from, int count)
+/* Elements `first` to `first` + 7 of a row of `count`, 1 and up; for those past the end the last one stands in. */
+FMHA_INLINE u32x4 fmha_load8_part(const element *row, u32 first, u32 count)
 {
     typedef element element8 __attribute__((ext_vector_type(8)));
-    element8 all = {};
+    element8 all;
+    FMHA_OPAQUE_UNIFORM(count); /* the indices are worked out here, not kept in scalar registers */
 #pragma unroll
-    for (int i = 0; i < 8; ++i)
-        if (i < count)
-            all[i] = from[i];
+    for (u32 i = 0; i < 8; ++i)
+        all[i] = row[first + i < count ? first + i : count - 1];
     return __builtin_bit_cast(u32x4, all);
 }
 
@@ -311,9 +311,8 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
 //%     if v_transposed then
-    const int count = (int)rows - (int)column * 8;
-    if (part && count < 8)
-        keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride + column * 8, count);
+    if (part)
+        keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride, column * 8, rows);
     else
 //%         if fast then
         keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset));
@@ -521,11 +520,16 @@ FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part,
     const u32 column = fmha_lane_row(keys.lane);
 //%     end
 //%     if v_transposed then
-    const element *from = v_tile + (i64)(t * 16 + column) * keys.v_stride + j * 16;
-    const int count = (int)rows - (int)j * 16;
-    if (part && count < 16)
-        return fmha_join(fmha_load8_part(from, count), fmha_load8_part(from + 8, count - 8));
-    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+//%         if fast then
+    u32 offset = column * (u32)(keys.v_stride * 2);
+    FMHA_OPAQUE(offset);
+    const element *row = fmha_at(v_tile + (i64)(t * 16) * keys.v_stride, offset);
+//%         else
+    const element *row = v_tile + (i64)(t * 16 + column) * keys.v_stride;
+//%         end
+    if (part)
+        return fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows));
+    return fmha_join(fmha_load8(row + j * 16), fmha_load8(row + j * 16 + 8));
 //%     else
     typedef element element16 __attribute__((ext_vector_type(16)));
     element16 all;
@@ -553,6 +557,7 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
             broken |= fmha_not_finite(v[i]);
             v[i] = fmha_finite(v[i]);
         }
+        FMHA_SCHEDULE_FENCE(); /* one operand after the other: fewer registers */
     }
     return v;
 }
@@ -591,7 +596,9 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
     dimension = dimension < $(DV) ? dimension : $(DV - 1);
 //% end
 //% if v_transposed then
-    const element v = keys.v[(i64)dimension * keys.v_stride + key];
+    i64 stride = keys.v_stride;
+    FMHA_OPAQUE_UNIFORM(stride); /* an address for each dimension would fill the registers */
+    const element v = keys.v[(i64)dimension * stride + key];
 //% else
     const element v = keys.v[(i64)key * keys.v_stride + dimension];
 //% end
@@ -602,7 +609,7 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
 //%     local bytes_max = (1 << 32) - 1
 //%     constraint("stride_k_row", "min", 0)
 //%     constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))
-//%     if v_lds then
+//%     if v_lds or v_transposed then
 //%         constraint("stride_v_row", "min", 0)
 //%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - 2 * DV) // (2 * BK))
 //%     end
