@@ -134,7 +134,7 @@ def main():
     parser.add_argument("fmhagen")
     parser.add_argument("--sample", action="store_true", help="a few dozen, one for each function and kind of mutation")
     parser.add_argument("--only", metavar="TEXT", help="mutants whose name holds this text (... stands for any)")
-    parser.add_argument("--again", metavar="FILE", help="those alone that survived according to this file of --verdicts")
+    parser.add_argument("--again", metavar="FILE", help="those alone that survived according to this file of --verdicts, or are not in it")
     parser.add_argument("--list", action="store_true", help="print their names and run none")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("--verdicts", metavar="FILE", help="write one line for each mutant: outcome, detail, name")
@@ -150,8 +150,9 @@ def main():
     if options.only:
         work = [item for item in work if matches(f"...{options.only}...", item[1].name)]
     if options.again:
-        names = {line.split("\t")[2] for line in Path(options.again).read_text().splitlines() if line.startswith("survived\t")}
-        work = [item for item in work if item[1].name in names]
+        lines = [line.split("\t") for line in Path(options.again).read_text().splitlines()]
+        settled = {name for outcome, _, name in lines if outcome != "survived"}
+        work = [item for item in work if item[1].name not in settled]
     if options.list:
         for item in work:
             print(item[1].name)
