@@ -15,6 +15,7 @@ const char *inputs_name(enum input_kind kind) {
         [INPUT_NAN_HIDDEN] = "nan-hidden",
         [INPUT_INFINITE_V] = "infinite-v",
         [INPUT_LONE_V] = "lone-v",
+        [INPUT_STREWN_V] = "strewn-v",
         [INPUT_BELOW_SENTINELS] = "below-sentinels",
     };
     return names[kind];
@@ -180,6 +181,14 @@ static void put_lone_v(const struct tensor *v) {
             values[head % 3]);
 }
 
+/* Eight heads have one in each column of eight groups of eight keys. */
+static void put_strewn_v(const struct tensor *v) {
+    static const double values[] = {INFINITY, -INFINITY, NAN};
+    for (int64_t head = 0; head < v->heads && v->rows; head++)
+        for (int64_t d = 0; d < v->columns; d++)
+            put(v, head, (head * 8 + d % 8) % v->rows, d, values[(head + d) % 3]);
+}
+
 /* Raw scores -60000 x 20000 x (1 + j/64): no two keys of 64 in a row have the same, the largest is not the first, and
  * it wins by far more than the errors of float32. */
 static void make_below_sentinels(const struct tensor *q, const struct tensor *k, const struct tensor *v,
@@ -250,6 +259,7 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
     case INPUT_NAN_HIDDEN:
     case INPUT_INFINITE_V:
     case INPUT_LONE_V:
+    case INPUT_STREWN_V:
         break;
     }
     fill_normal(&q, &state);
@@ -261,6 +271,8 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         put_nan_hidden(problem, &k, &v);
     if (kind == INPUT_LONE_V)
         put_lone_v(&v);
+    if (kind == INPUT_STREWN_V)
+        put_strewn_v(&v);
     if (kind == INPUT_INFINITE_V)
         put_infinite_v(&v);
 }

@@ -19,6 +19,7 @@ enum input_kind {
     INPUT_NAN_HIDDEN,     /* random; NAN and infinities at each key that no row sees */
     INPUT_INFINITE_V,     /* random; infinities of one sign, of both and NAN in V, at keys that all, some or one see */
     INPUT_LONE_V,         /* random; of each head's V one element is infinite or NAN, at a key and column of its own */
+    INPUT_STREWN_V, /* random; one element of each of V's columns is infinite or NAN, at another key in each head */
     INPUT_BELOW_SENTINELS /* raw scores from -1.2e9 down to -2.4e9, each key's another, to be scaled further down */
 };
 

@@ -122,6 +122,8 @@ static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, enum 
     int64_t keys = mask == REFERENCE_MASK_NONE ? 2 * n - 3 : 2 * n;
     add(list, "one element of V not finite", (struct verify_shape){1, 32 * g, 32, keys, keys}, INPUT_LONE_V,
         LAYOUT_BHSD);
+    add(list, "every column of V not finite", (struct verify_shape){1, 8 * g, 8, keys, keys}, INPUT_STREWN_V,
+        LAYOUT_BHSD);
     add(list, "scores far below any sentinel", (struct verify_shape){1, 2 * g, 1, half, n + half},
         INPUT_BELOW_SENTINELS, LAYOUT_BHSD)
         ->scale = 1e28;

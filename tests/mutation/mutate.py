@@ -275,7 +275,7 @@ class _Reader:
                 last = index + 1
                 while self.tokens[last].text not in (",", ";"):
                     last = self.closes.get(last, last) + 1
-                if self._source(index + 1, last) not in ("0", "0.0f"):
+                if not re.fullmatch(r"\{?(0(\.0f)?(, )?)+\}?", self._source(index + 1, last)):
                     self._add("zero", f"{self._declared(index)} to {{}}", index + 1, last, "{}")
                 index = last
             else:
