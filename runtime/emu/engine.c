@@ -15,6 +15,12 @@
 #include "ops.h"
 #include "report.h"
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) ((void)(address), (void)(bytes))
+#endif
+
 /* Stacks that began at the same offset in their pages would share the same few cache sets, so each begins a little
  * lower than the one before. */
 enum {
@@ -467,6 +473,9 @@ void emu_worker_free(emu_worker *worker) {
     free(worker->lds);
     free(worker->signal_stack);
     if (worker->stacks_map != NULL) {
+        /* Lanes end in the middle of their calls: the address sanitizer would hold their frames against whoever gets
+         * this memory next. */
+        ASAN_UNPOISON_MEMORY_REGION(worker->stacks_map, STACKS_BYTES + EMU_STACK_BLOCK);
         munmap(worker->stacks_map, STACKS_BYTES + EMU_STACK_BLOCK);
     }
     if (worker->lds_map != NULL) {
