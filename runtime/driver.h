@@ -4,9 +4,11 @@
 #ifndef FMHA_DRIVER_H
 #define FMHA_DRIVER_H
 
+#include <stdbool.h>
+
 #include "fmha.h"
 
-#define FMHA_DRIVER_VERSION 2
+#define FMHA_DRIVER_VERSION 3
 
 typedef struct fmha_driver {
     int version; /* FMHA_DRIVER_VERSION, so that a stale shared object is refused */
@@ -30,6 +32,16 @@ typedef struct fmha_driver {
     fmha_status (*set)(void *state, const char *option, int64_t value);                 /* NULL: no option */
     fmha_status (*counters)(void *state, const fmha_counter **list, size_t *count);     /* NULL: never any */
     fmha_status (*clear_counters)(void *state);                                         /* NULL: never any */
+    /* What decides, beside the source, which image `compile` makes: compiler with its version, flags, chip, and for a
+     * driver that adds text of its own a hash of it. Lines of "name value". *text is malloc'ed. Costs no child process
+     * when it was asked before on this machine (compiler_memo.h). */
+    fmha_status (*compile_identity)(void *state, int wave, char **text);
+    /* Runs the launch once, waits, and says what it cost, in `measure_unit`. */
+    fmha_status (*measure)(void *state, void *kernel, const fmha_launch_config *config, double *amount);
+    const char *measure_unit; /* "us", or of an emulated device "counted cycles" */
+    /* The ordinal of the device whose memory holds `address`. NULL: this driver cannot tell. */
+    fmha_status (*locate)(const void *address, int *ordinal);
+    bool concurrent; /* every function may run on several threads at once; else the device layer locks */
 } fmha_driver;
 
 /* Records the calling thread's error text, printf style, and returns `status`. The text may quote fmha_last_error(). */

@@ -22,6 +22,7 @@ static const char *const status_names[] = {
     [FMHA_ERROR_DRIVER] = "FMHA_ERROR_DRIVER",
     [FMHA_ERROR_UNSUPPORTED] = "FMHA_ERROR_UNSUPPORTED",
     [FMHA_ERROR_KERNEL] = "FMHA_ERROR_KERNEL",
+    [FMHA_ERROR_NO_INSTANCE] = "FMHA_ERROR_NO_INSTANCE",
 };
 
 const char *fmha_last_error(void) {

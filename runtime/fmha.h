@@ -6,7 +6,11 @@
  *   - Sizes ending in _bytes are bytes; strides are in elements.
  *   - A pointer parameter must not be NULL unless its comment says that NULL is accepted; a NULL that is not accepted
  *     returns FMHA_ERROR_ARGUMENT.
- *   - A device may be used by one thread at a time; different devices by different threads at once.
+ *   - Every function may be called by several threads at once, on one device too, with these exceptions: nothing may
+ *     use a device while it is closed or after, nor a module while it is unloaded; and what fmha_device_findings and
+ *     fmha_device_counters hand out is valid until any thread launches on that device.
+ *   - Structs that callers fill and that may grow begin with their size: `struct_bytes`. A library that is newer than
+ *     the caller's header reads what is there; one that is older refuses what it does not know unless it is zero.
  */
 #ifndef FMHA_H
 #define FMHA_H
@@ -40,7 +44,8 @@ typedef enum fmha_status {
     FMHA_ERROR_IO,          /* a file could not be read or written */
     FMHA_ERROR_DRIVER,      /* the driver returned an error of its own */
     FMHA_ERROR_UNSUPPORTED, /* the driver cannot do this */
-    FMHA_ERROR_KERNEL       /* the kernel ran and did something that a kernel must not do (emulated devices) */
+    FMHA_ERROR_KERNEL,      /* the kernel ran and did something that a kernel must not do (emulated devices) */
+    FMHA_ERROR_NO_INSTANCE  /* no instance serves the problem; the message says which came closest and what would */
 } fmha_status;
 
 /* Text of the last error of the calling thread, never NULL, "" if there was none. Valid until the thread's next call.
@@ -185,6 +190,110 @@ typedef struct fmha_counter {
  */
 FMHA_API fmha_status fmha_device_counters(fmha_device *device, const fmha_counter **counters, size_t *count);
 FMHA_API fmha_status fmha_device_clear_counters(fmha_device *device);
+
+/* ---- Attention ----------------------------------------------------------------------------------------------------
+ *
+ * One call computes O = softmax(scale Q K^T + mask) V and, when asked, LSE = log sum exp of the scaled and masked
+ * scores in the natural logarithm. A row that sees no key gets O = 0 and LSE = -infinity.
+ *
+ * Instances come from, in this order: libraries added to the device, libraries linked into the program, the folders of
+ * $FMHA_LIBRARY_PATH (separated by colons), the folder fmha/ beside libfmha; each as a code object or, where there is
+ * only its text or the device runs no code objects, compiled on first use and kept in the user's cache. $FMHA_LOG
+ * ("stderr" or a file) has one line for each step, $FMHA_DUMP (a folder) receives each text, image and launch.
+ */
+
+enum fmha_dtype { FMHA_DTYPE_F16 = 1, FMHA_DTYPE_BF16 = 2 };
+enum fmha_mask {
+    FMHA_MASK_NONE = 0,
+    FMHA_MASK_CAUSAL_BOTTOM_RIGHT = 1, /* query i sees keys up to i + seqlen_k - seqlen_q */
+    FMHA_MASK_CAUSAL_TOP_LEFT = 2      /* query i sees keys up to i */
+};
+enum fmha_v_layout { FMHA_V_ROW = 0, FMHA_V_TRANSPOSED = 1 };
+
+/* A tensor in the device's memory. The last dimension is contiguous. Strides of dimensions of size 0 or 1 mean nothing
+ * and may be anything. */
+typedef struct fmha_tensor {
+    void *data; /* of its first element; a multiple of the element's size. Multiples of 16 bytes in address and strides
+                   are faster: any other multiple is served by instances of their own */
+    int64_t stride_batch, stride_head, stride_row; /* elements, 0 and up */
+} fmha_tensor;
+
+typedef struct fmha_forward_problem {
+    size_t struct_bytes; /* sizeof(fmha_forward_problem): FMHA_FORWARD_PROBLEM_INIT sets it */
+    int32_t dtype;       /* enum fmha_dtype, of Q, K, V and O */
+    int32_t mask;        /* enum fmha_mask */
+    int32_t v_layout;    /* enum fmha_v_layout */
+    int32_t head_dim;    /* of Q and K, elements */
+    int32_t head_dim_v;  /* of V and O, elements; 0: as head_dim */
+    float scale;         /* softmax scale, usually 1/sqrt(head_dim); not NaN, as which it is initialized */
+    int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads_k at least 1 and a divisor of heads_q */
+    fmha_tensor q;                                       /* [batch][heads_q][seqlen_q][head_dim] */
+    fmha_tensor k;                                       /* [batch][heads_k][seqlen_k][head_dim] */
+    fmha_tensor
+        v; /* [batch][heads_k][seqlen_k][head_dim_v], FMHA_V_TRANSPOSED: [batch][heads_k][head_dim_v][seqlen_k] */
+    fmha_tensor o;   /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
+    float *lse;      /* [batch][heads_q][seqlen_q], contiguous; written; NULL: not wanted */
+    void *workspace; /* device memory of fmha_forward_workspace_bytes, aligned to 256; NULL where that is 0 */
+    size_t workspace_bytes;
+    void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_forward_problem;
+
+#ifdef __cplusplus
+#define FMHA_FORWARD_PROBLEM_INIT fmha_forward_problem_init()
+#else
+#define FMHA_FORWARD_PROBLEM_INIT                                                                                      \
+    ((fmha_forward_problem){.struct_bytes = sizeof(fmha_forward_problem), .scale = __builtin_nanf("")})
+#endif
+static inline fmha_forward_problem fmha_forward_problem_init(void) {
+    fmha_forward_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    problem.scale = __builtin_nanf("");
+    return problem;
+}
+
+/* Starts the computation on the problem's stream and returns. The first call for a kind of problem finds, loads and if
+ * need be compiles an instance; later calls of that kind take no lock and allocate nothing, and may be captured into a
+ * graph. A problem without rows of O is FMHA_OK and launches nothing. FMHA_ERROR_NO_INSTANCE: nothing serves it; O is
+ * untouched. */
+FMHA_API fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem);
+
+/* Does what the first call would do before its launch. Reads no tensor; of addresses the alignment alone counts, and
+ * NULL is as good as an aligned one. */
+FMHA_API fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forward_problem *problem);
+
+/* Bytes of device memory that the problem's `workspace` must have. 0: none is needed. Prepares, as above. */
+FMHA_API fmha_status fmha_forward_workspace_bytes(fmha_device *device, const fmha_forward_problem *problem,
+                                                  size_t *bytes);
+
+/* One instance that was looked at for a problem. Texts are valid during the callback. */
+typedef struct fmha_consideration {
+    const char *instance; /* its name; "" where a whole library was passed over */
+    const char *library;  /* the folder it is in, or "linked into the program" */
+    int taken;            /* 1: this one is launched */
+    const char *verdict;  /* one line: "taken: …" or why not: "serves heads_q % heads_k …" */
+} fmha_consideration;
+typedef void (*fmha_explain_visit)(void *context, const fmha_consideration *consideration);
+
+/* Tells of every instance for the device's chip and of every library why it is or is not taken for the problem.
+ * Compiles and loads nothing. FMHA_ERROR_NO_INSTANCE, after all callbacks, when none is taken. */
+FMHA_API fmha_status fmha_forward_explain(fmha_device *device, const fmha_forward_problem *problem,
+                                          fmha_explain_visit visit, void *context);
+
+/* Adds a folder of instances, as `fmhagen library` makes it, before those that are found by themselves. The folder may
+ * hold no instances for this chip. What was prepared before stays as it is until fmha_device_forget. */
+FMHA_API fmha_status fmha_device_add_library(fmha_device *device, const char *folder);
+
+/* Forgets which instances were prepared, so that later calls look for them anew: libraries, choices, cache. No thread
+ * may use the device meanwhile; kernels that run are not disturbed. */
+FMHA_API fmha_status fmha_device_forget(fmha_device *device);
+
+/* Opens the device that holds `address`, whatever device is current. `driver`: "hip". */
+FMHA_API fmha_status fmha_device_open_for(const char *driver, const void *address, fmha_device **device);
+
+/* Version of the library that runs: "0.1.0", and FMHA_ABI_VERSION as it was compiled. */
+FMHA_API const char *fmha_version(void);
+FMHA_API int fmha_abi_version(void);
 
 #ifdef __cplusplus
 }

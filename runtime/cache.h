@@ -1,0 +1,40 @@
+/* The user's cache of images that were compiled on first use: one file for each, shared by all processes of all
+ * machines that see the folder. docs/runtime.md gives the format and its version rule. */
+#ifndef FMHA_CACHE_H
+#define FMHA_CACHE_H
+
+#include <stdbool.h>
+
+#include "fmha.h"
+
+/* What decides an image. Two keys are the same when every member has the same bytes. */
+struct fmha_cache_key {
+    const char *arch; /* with features */
+    const char *symbol;
+    const char *identity; /* driver's compile_identity: compiler, version, flags */
+    const char *source;   /* the whole HIP text */
+    int wave;
+};
+
+/* Makes the image when the cache has none. */
+typedef fmha_status (*fmha_cache_make)(void *context, void **image, size_t *image_bytes);
+
+struct fmha_cache_result {
+    void *image; /* malloc'ed; the caller frees it */
+    size_t image_bytes;
+    bool hit;       /* it came from the cache */
+    char note[512]; /* what happened, one line: "read from PATH", "compiled, kept as PATH", "compiled; PATH is
+                       read-only, so it is not kept" */
+};
+
+/* The image for a key: from the cache, or made by `make`, then kept. An error is one of `make` alone or of memory:
+ * whatever is wrong with the cache, the image is made. Of many processes and threads that ask for one key at once one
+ * makes it; the others wait for it, but never for one that died, and never longer than a compiler may take. */
+fmha_status fmha_cache_get(const struct fmha_cache_key *key, fmha_cache_make make, void *context,
+                           struct fmha_cache_result *result);
+
+/* Where the cache is: $FMHA_CACHE_DIR, $XDG_CACHE_HOME/fmha, ~/.cache/fmha, with the format's version below it. False
+ * and why in `path` when there is none. */
+bool fmha_cache_folder(char *path, size_t path_bytes);
+
+#endif

@@ -1,0 +1,55 @@
+/* Expressions over the values of a problem, as descriptors hold them (grids, constraints): integers, names, + - * / %,
+ * parentheses, ceil_div(a, b), max(a, b), min(a, b). Compiled once to a postfix program, evaluated without allocation.
+ */
+#ifndef FMHA_EXPRESSION_H
+#define FMHA_EXPRESSION_H
+
+#include <stdbool.h>
+
+#include "fmha.h"
+
+/* The integers that problems of any operation have. What a problem lacks is 0. */
+enum fmha_value {
+    FMHA_VALUE_BATCH,
+    FMHA_VALUE_HEADS_Q,
+    FMHA_VALUE_HEADS_K,
+    FMHA_VALUE_SEQLEN_Q,
+    FMHA_VALUE_SEQLEN_K,
+    FMHA_VALUE_HEAD_DIM,
+    FMHA_VALUE_HEAD_DIM_V,
+    FMHA_VALUE_STRIDE_Q_BATCH, /* elements, as all strides; batch, head, row in this order for each tensor */
+    FMHA_VALUE_STRIDE_Q_HEAD,
+    FMHA_VALUE_STRIDE_Q_ROW,
+    FMHA_VALUE_STRIDE_K_BATCH,
+    FMHA_VALUE_STRIDE_K_HEAD,
+    FMHA_VALUE_STRIDE_K_ROW,
+    FMHA_VALUE_STRIDE_V_BATCH,
+    FMHA_VALUE_STRIDE_V_HEAD,
+    FMHA_VALUE_STRIDE_V_ROW,
+    FMHA_VALUE_STRIDE_O_BATCH,
+    FMHA_VALUE_STRIDE_O_HEAD,
+    FMHA_VALUE_STRIDE_O_ROW,
+    FMHA_VALUE_COUNT
+};
+
+/* "batch", "heads_q", "stride_q_batch", … */
+extern const char *const fmha_value_names[FMHA_VALUE_COUNT];
+
+#define FMHA_EXPRESSION_STEPS_MAX 24
+#define FMHA_EXPRESSION_STACK_MAX 8
+
+struct fmha_expression {
+    uint8_t count;
+    uint8_t operation[FMHA_EXPRESSION_STEPS_MAX]; /* private to expression.c */
+    int64_t operand[FMHA_EXPRESSION_STEPS_MAX];
+};
+
+/* Compiles `length` bytes of `text`. Errors (FMHA_ERROR_ARGUMENT) read "expression '…': expected X, got Y": a syntax
+ * error, a name that no problem has, too many steps or levels. */
+fmha_status fmha_expression_compile(const char *text, size_t length, struct fmha_expression *expression);
+
+/* '/' and '%' truncate; ceil_div rounds up. False, without an error text, on a division by 0 and on what 64 bits do not
+ * hold. `values` has FMHA_VALUE_COUNT entries. */
+bool fmha_expression_evaluate(const struct fmha_expression *expression, const int64_t *values, int64_t *result);
+
+#endif
