@@ -1,5 +1,6 @@
 #include "key.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FNV_START UINT64_C(14695981039346656037)
@@ -106,4 +107,118 @@ uint64_t fmha_key_hash(const struct fmha_key *key) {
         hash = (hash ^ bytes[i]) * FNV_PRIME;
     }
     return hash;
+}
+
+/* ---- Fields by name -------------------------------------------------------------------------------------- */
+
+enum { OPERATION, DTYPE, HEAD_DIM, HEAD_DIM_V, MASK, V_LAYOUT, ALIGN };
+
+const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
+    [OPERATION] = "operation", [DTYPE] = "dtype",       [HEAD_DIM] = "head_dim", [HEAD_DIM_V] = "head_dim_v",
+    [MASK] = "mask",           [V_LAYOUT] = "v_layout", [ALIGN] = "align",
+};
+
+static const struct {
+    uint8_t field, number;
+    const char *word;
+} words[] = {
+    {OPERATION, FMHA_KEY_FORWARD, "forward"},
+    {OPERATION, FMHA_KEY_DECODE, "decode"},
+    {OPERATION, FMHA_KEY_MERGE, "merge"},
+    {OPERATION, FMHA_KEY_BACKWARD, "backward"},
+    {OPERATION, FMHA_KEY_PACK, "pack"},
+    {DTYPE, FMHA_KEY_F16, "f16"},
+    {DTYPE, FMHA_KEY_BF16, "bf16"},
+    {MASK, FMHA_KEY_MASK_NONE, "none"},
+    {MASK, FMHA_KEY_CAUSAL_BOTTOM_RIGHT, "causal-bottom-right"},
+    {MASK, FMHA_KEY_CAUSAL_TOP_LEFT, "causal-top-left"},
+    {V_LAYOUT, FMHA_KEY_V_ROW, "row"},
+    {V_LAYOUT, FMHA_KEY_V_TRANSPOSED, "transposed"},
+};
+
+static unsigned get_field(const struct fmha_key *key, int field) {
+    switch (field) {
+    case OPERATION:
+        return key->operation;
+    case DTYPE:
+        return key->dtype;
+    case HEAD_DIM:
+        return key->head_dim;
+    case HEAD_DIM_V:
+        return key->head_dim_v;
+    case MASK:
+        return key->mask;
+    case V_LAYOUT:
+        return key->v_layout;
+    default:
+        return key->align;
+    }
+}
+
+static void put_field(struct fmha_key *key, int field, unsigned value) {
+    switch (field) {
+    case OPERATION:
+        key->operation = (uint8_t)value;
+        break;
+    case DTYPE:
+        key->dtype = (uint8_t)value;
+        break;
+    case HEAD_DIM:
+        key->head_dim = (uint16_t)value;
+        break;
+    case HEAD_DIM_V:
+        key->head_dim_v = (uint16_t)value;
+        break;
+    case MASK:
+        key->mask = (uint8_t)value;
+        break;
+    case V_LAYOUT:
+        key->v_layout = (uint8_t)value;
+        break;
+    default:
+        key->align = (uint8_t)value;
+        break;
+    }
+}
+
+static bool is_number(int field) {
+    return field == HEAD_DIM || field == HEAD_DIM_V || field == ALIGN;
+}
+
+void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VALUE_BYTES]) {
+    unsigned value = get_field(key, field);
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].field == field && words[i].number == value) {
+            snprintf(text, FMHA_KEY_VALUE_BYTES, "%s", words[i].word);
+            return;
+        }
+    }
+    snprintf(text, FMHA_KEY_VALUE_BYTES, "%u", value);
+}
+
+bool fmha_key_set_value(struct fmha_key *key, int field, const char *text, size_t length) {
+    if (is_number(field)) {
+        unsigned value = 0, most = field == ALIGN ? UINT8_MAX : UINT16_MAX;
+        for (size_t i = 0; i < length; i++) {
+            if (text[i] < '0' || text[i] > '9') {
+                return false;
+            }
+            value = value * 10 + (unsigned)(text[i] - '0');
+            if (value > most) {
+                return false;
+            }
+        }
+        if (length == 0) {
+            return false;
+        }
+        put_field(key, field, value);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (words[i].field == field && strlen(words[i].word) == length && memcmp(words[i].word, text, length) == 0) {
+            put_field(key, field, words[i].number);
+            return true;
+        }
+    }
+    return false;
 }

@@ -4,10 +4,17 @@
 #define FMHA_KEY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Every number here is fixed for ever. What a field does not use yet is zero. */
-enum fmha_key_operation { FMHA_KEY_FORWARD = 0, FMHA_KEY_DECODE = 1, FMHA_KEY_MERGE = 2, FMHA_KEY_BACKWARD = 3 };
+enum fmha_key_operation {
+    FMHA_KEY_FORWARD = 0,
+    FMHA_KEY_DECODE = 1,
+    FMHA_KEY_MERGE = 2,
+    FMHA_KEY_BACKWARD = 3,
+    FMHA_KEY_PACK = 4
+};
 enum fmha_key_dtype { FMHA_KEY_F16 = 1, FMHA_KEY_BF16 = 2 };
 enum fmha_key_mask { FMHA_KEY_MASK_NONE = 0, FMHA_KEY_CAUSAL_BOTTOM_RIGHT = 1, FMHA_KEY_CAUSAL_TOP_LEFT = 2 };
 enum fmha_key_v_layout { FMHA_KEY_V_ROW = 0, FMHA_KEY_V_TRANSPOSED = 1 };
@@ -65,5 +72,18 @@ bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 /* FNV-1a of 64 bits over the key's bytes in the order of memory: hash = 14695981039346656037, then for each byte
  * hash = (hash ^ byte) * 1099511628211. */
 uint64_t fmha_key_hash(const struct fmha_key *key);
+
+/* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
+ * "v_layout", "align". The target is none of them. */
+#define FMHA_KEY_FIELDS 7
+extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
+
+/* A field's value as a word or a number: "causal-bottom-right", "128". Of a number that no word stands for, the number.
+ */
+#define FMHA_KEY_VALUE_BYTES 24
+void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VALUE_BYTES]);
+
+/* Sets a field from `length` bytes of text. False, and the key as before, for what is no value of it. */
+bool fmha_key_set_value(struct fmha_key *key, int field, const char *text, size_t length);
 
 #endif
