@@ -1,0 +1,29 @@
+/* What a build system may say of an installation, each as -D, and what holds where it says nothing, as in a program
+ * that compiles these files by itself. */
+#ifndef FMHA_CONFIG_H
+#define FMHA_CONFIG_H
+
+/* The version of libfmha. */
+#ifndef FMHA_VERSION
+#define FMHA_VERSION "unknown"
+#endif
+
+/* Where libfmha is installed. */
+#ifndef FMHA_LIBRARY_DIR
+#define FMHA_LIBRARY_DIR "/usr/local/lib"
+#endif
+
+/* From the folder of an installed program to that of its libraries. */
+#ifndef FMHA_LIBRARY_BESIDE
+#define FMHA_LIBRARY_BESIDE "../lib"
+#endif
+
+/* The build folder of fmhagen's tree, and where the emulated device's driver is in it; "": there is none. */
+#ifndef FMHA_BUILD_DIR
+#define FMHA_BUILD_DIR ""
+#endif
+#ifndef FMHA_EMU_BUILD_DIR
+#define FMHA_EMU_BUILD_DIR ""
+#endif
+
+#endif
