@@ -1,0 +1,158 @@
+#include "descriptor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
+    [FMHA_BUFFER_Q] = "q", [FMHA_BUFFER_K] = "k",     [FMHA_BUFFER_V] = "v",
+    [FMHA_BUFFER_O] = "o", [FMHA_BUFFER_LSE] = "lse",
+};
+const char *const fmha_real_names[FMHA_REAL_COUNT] = {[FMHA_REAL_SCALE] = "scale"};
+
+static bool holds(const struct fmha_constraint *constraint, int64_t value) {
+    return constraint->relation == FMHA_RELATION_EQUALS ? value == constraint->bound
+           : constraint->relation == FMHA_RELATION_MIN  ? value >= constraint->bound
+                                                        : value <= constraint->bound;
+}
+
+static bool accepts(const struct fmha_argument *argument, const struct fmha_operands *operands) {
+    if (argument->kind == FMHA_ARGUMENT_BUFFER) {
+        uintptr_t address = (uintptr_t)operands->buffer[argument->source];
+        return (address & (argument->align_bytes - 1u)) == 0 && (address != 0 || argument->optional);
+    }
+    int64_t value = argument->kind == FMHA_ARGUMENT_I32 ? operands->value[argument->source] : 0;
+    return value == (int32_t)value;
+}
+
+/* *failed counts the constraints first, then the arguments. */
+bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands,
+                            int *failed) {
+    const struct fmha_interface *interface = descriptor->interface;
+    uint32_t constraint_count = interface->constraint_count, at = 0;
+    for (; at < constraint_count; at++) {
+        const struct fmha_constraint *constraint = &interface->constraints[at];
+        int64_t value;
+        if (!fmha_expression_evaluate(&constraint->field, operands->value, &value) || !holds(constraint, value)) {
+            break;
+        }
+    }
+    if (at == constraint_count) {
+        uint32_t argument = 0;
+        while (argument < interface->argument_count && accepts(&interface->arguments[argument], operands)) {
+            argument++;
+        }
+        if (argument == interface->argument_count) {
+            return true;
+        }
+        at += argument;
+    }
+    if (failed) {
+        *failed = (int)at;
+    }
+    return false;
+}
+
+/* ---- Why not ---- */
+
+static void explain_constraint(const struct fmha_constraint *constraint, const struct fmha_operands *operands,
+                               char *text, size_t text_bytes) {
+    static const char *const expected[] = {"equal to", "at least", "at most"};
+    static const char *const choose[] = {"", "at least ", "at most "};
+    const char *field = constraint->text;
+    int length = (int)constraint->text_bytes;
+    char got[32] = "none in 64 bits";
+    int64_t value;
+    if (fmha_expression_evaluate(&constraint->field, operands->value, &value)) {
+        snprintf(got, sizeof got, "%" PRId64, value);
+    }
+    int written = snprintf(text, text_bytes, "expected %.*s %s %" PRId64 ", got %s; ", length, field,
+                           expected[constraint->relation], constraint->bound, got);
+    if (written < 0 || (size_t)written >= text_bytes) {
+        return;
+    }
+    const char *percent = memmem(field, constraint->text_bytes, " % ", 3);
+    if (percent && constraint->relation == FMHA_RELATION_EQUALS && constraint->bound == 0) {
+        int left = (int)(percent - field);
+        snprintf(text + written, text_bytes - (size_t)written, "choose %.*s as a multiple of %.*s", left, field,
+                 length - left - 3, percent + 3);
+    } else {
+        snprintf(text + written, text_bytes - (size_t)written, "choose %.*s %s%" PRId64, length, field,
+                 choose[constraint->relation], constraint->bound);
+    }
+}
+
+static void explain_argument(const struct fmha_argument *argument, const struct fmha_operands *operands, char *text,
+                             size_t text_bytes) {
+    if (argument->kind == FMHA_ARGUMENT_BUFFER) {
+        const char *name = fmha_buffer_names[argument->source];
+        uintptr_t address = (uintptr_t)operands->buffer[argument->source];
+        if (address == 0) {
+            snprintf(text, text_bytes, "expected an address as %s, got NULL; give the problem its %s", name, name);
+        } else {
+            snprintf(text, text_bytes,
+                     "expected an address that is a multiple of %u bytes as %s, got 0x%" PRIxPTR
+                     "; align %s to %u bytes",
+                     argument->align_bytes, name, address, name, argument->align_bytes);
+        }
+        return;
+    }
+    const char *name = fmha_value_names[argument->source];
+    int64_t value = operands->value[argument->source];
+    const char *relation = value > 0 ? "at most" : "at least";
+    int32_t bound = value > 0 ? INT32_MAX : INT32_MIN;
+    snprintf(text, text_bytes, "expected %s %s %" PRId32 ", got %" PRId64 "; choose %s %s %" PRId32, name, relation,
+             bound, value, name, relation, bound);
+}
+
+void fmha_descriptor_explain(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands, int failed,
+                             char *text, size_t text_bytes) {
+    const struct fmha_interface *interface = descriptor->interface;
+    uint32_t at = (uint32_t)failed;
+    if (at < interface->constraint_count) {
+        explain_constraint(&interface->constraints[at], operands, text, text_bytes);
+    } else {
+        explain_argument(&interface->arguments[at - interface->constraint_count], operands, text, text_bytes);
+    }
+}
+
+/* ---- Launching ---- */
+
+void fmha_descriptor_pack(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands, void *block) {
+    const struct fmha_interface *interface = descriptor->interface;
+    memset(block, 0, interface->argument_bytes);
+    for (uint32_t i = 0; i < interface->argument_count; i++) {
+        const struct fmha_argument *argument = &interface->arguments[i];
+        unsigned char *to = (unsigned char *)block + argument->offset_bytes;
+        switch ((enum fmha_argument_kind)argument->kind) {
+        case FMHA_ARGUMENT_BUFFER:
+            memcpy(to, &operands->buffer[argument->source], sizeof(void *));
+            break;
+        case FMHA_ARGUMENT_I32:
+            memcpy(to, &(int32_t){(int32_t)operands->value[argument->source]}, sizeof(int32_t));
+            break;
+        case FMHA_ARGUMENT_I64:
+            memcpy(to, &operands->value[argument->source], sizeof(int64_t));
+            break;
+        case FMHA_ARGUMENT_F32:
+            memcpy(to, &operands->real[argument->source], sizeof(float));
+            break;
+        }
+    }
+}
+
+bool fmha_descriptor_grid(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands,
+                          uint32_t grid[3], bool *empty, int *failed) {
+    *empty = false;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t size;
+        if (!fmha_expression_evaluate(&descriptor->grid[axis], operands->value, &size) || size < 0 ||
+            size > UINT32_MAX) {
+            *failed = axis;
+            return false;
+        }
+        grid[axis] = (uint32_t)size;
+        *empty = *empty || size == 0;
+    }
+    return true;
+}
