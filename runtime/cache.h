@@ -1,5 +1,5 @@
 /* The user's cache of images that were compiled on first use: one file for each, shared by all processes of all
- * machines that see the folder. docs/runtime.md gives the format and its version rule. */
+ * machines that see the folder. docs/cache.md gives the format and its version rule. */
 #ifndef FMHA_CACHE_H
 #define FMHA_CACHE_H
 
@@ -23,8 +23,8 @@ struct fmha_cache_result {
     void *image; /* malloc'ed; the caller frees it */
     size_t image_bytes;
     bool hit;       /* it came from the cache */
-    char note[512]; /* what happened, one line: "read from PATH", "compiled, kept as PATH", "compiled; PATH is
-                       read-only, so it is not kept" */
+    char note[512]; /* what happened, one line: "read from PATH", "compiled, kept as PATH", "compiled; PATH cannot be
+                       written: Read-only file system, so it is not kept" */
 };
 
 /* The image for a key: from the cache, or made by `make`, then kept. An error is one of `make` alone or of memory:
@@ -32,6 +32,10 @@ struct fmha_cache_result {
  * makes it; the others wait for it, but never for one that died, and never longer than a compiler may take. */
 fmha_status fmha_cache_get(const struct fmha_cache_key *key, fmha_cache_make make, void *context,
                            struct fmha_cache_result *result);
+
+/* As above, with *hash instead of the key's own: for the test of keys whose hashes collide. NULL: the key's own. */
+fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
+                              void *context, struct fmha_cache_result *result);
 
 /* Where the cache is: $FMHA_CACHE_DIR, $XDG_CACHE_HOME/fmha, ~/.cache/fmha, with the format's version below it. False
  * and why in `path` when there is none. */

@@ -11,8 +11,8 @@
 #include "file.h"
 #include "image.h"
 
-#define COMPILE_LIMIT_SECONDS 600
-#define WORDS_BYTES           12000 /* of a compiler's complaint, in an error */
+#define COMPILE_SECONDS_MAX 86400
+#define WORDS_BYTES         12000 /* of a compiler's complaint, in an error */
 
 /* One table for plain clang and for hipcc: no header, no device library, a bare code object that depends on the text
  * alone (the unit's identifier would be a hash of its path). Contraction of floating-point expressions is switched off
@@ -60,13 +60,31 @@ int fmha_compiler_flags(const fmha_compiler *compiler, const char *arch, int wav
     return count;
 }
 
+fmha_status fmha_compile_limit(int *seconds) {
+    *seconds = FMHA_COMPILE_SECONDS_DEFAULT;
+    const char *text = getenv("FMHA_COMPILE_SECONDS");
+    if (text == NULL || text[0] == '\0') {
+        return FMHA_OK;
+    }
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 || value > COMPILE_SECONDS_MAX) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "FMHA_COMPILE_SECONDS: expected a whole number from 1 to %d, got '%s': correct or unset it",
+                         COMPILE_SECONDS_MAX, text);
+    }
+    *seconds = (int)value;
+    return FMHA_OK;
+}
+
 /* Runs the compiler; `object_path` may be left behind, empty or partial, on failure. */
 static fmha_status run_compiler(const fmha_compiler *compiler, const char *arch, int wave, const char *source_path,
                                 const char *object_path) {
     char storage[256];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
     const char *argv[FMHA_COMPILER_FLAGS_MAX + 6];
-    int flag_count = fmha_compiler_flags(compiler, arch, wave, storage, flags);
+    int limit_seconds, flag_count = fmha_compiler_flags(compiler, arch, wave, storage, flags);
     if (flag_count < 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a gfx target such as gfx1151, got '%s'", source_path, arch);
     }
@@ -81,7 +99,11 @@ static fmha_status run_compiler(const fmha_compiler *compiler, const char *arch,
     argv[count] = NULL;
     char *words;
     int exit_code;
-    fmha_status status = fmha_process_run(argv, COMPILE_LIMIT_SECONDS, &words, &exit_code);
+    fmha_status status = fmha_compile_limit(&limit_seconds);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = fmha_process_run(argv, limit_seconds, &words, &exit_code);
     if (status == FMHA_OK && exit_code != 0) {
         status = fmha_fail(FMHA_ERROR_COMPILE, "%s: %s (%s) could not compile it for %s, exit status %d:\n%.*s",
                            source_path, compiler->path, compiler->version, arch, exit_code, WORDS_BYTES,

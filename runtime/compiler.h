@@ -36,6 +36,11 @@ void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *conte
 int fmha_compiler_flags(const fmha_compiler *compiler, const char *arch, int wave, char storage[256],
                         const char *flags[FMHA_COMPILER_FLAGS_MAX]);
 
+/* How long a compiler may take: $FMHA_COMPILE_SECONDS, 1 to 86400, else the default. FMHA_ERROR_ARGUMENT for anything
+ * else. */
+#define FMHA_COMPILE_SECONDS_DEFAULT 600
+fmha_status fmha_compile_limit(int *seconds);
+
 /* Runs a program to its end: argv NULL-terminated, argv[0] its path. *output (malloc'ed, may be NULL when nothing was
  * said) receives stdout and stderr together. Killed, with all its children, after `limit_seconds`, which is an
  * FMHA_ERROR_COMPILE that says so. *exit_code receives the exit status, 128 + N when signal N ended the program. Of the

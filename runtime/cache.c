@@ -1,0 +1,258 @@
+/* An image for a key: who makes it, who waits, and what is said of it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "cache_entry.h"
+#include "compiler.h"
+#include "driver.h"
+#include "hash.h"
+
+#define LIMIT_MIB_DEFAULT 512
+#define LIMIT_MIB_MAX     1048576
+#define PAUSE_MS_MAX      20
+
+/* One request on its way. */
+typedef struct request {
+    unsigned char *key;
+    size_t key_bytes;
+    char path[1024]; /* of the folder; why there is none when `folder` is -1 */
+    int folder;
+    char entry[CACHE_NAME_BYTES], lock[CACHE_NAME_BYTES];
+    int lock_file;                /* -1: nobody waits for this request */
+    int waited_seconds;           /* for a holder that did not end; 0: none */
+    char was[CACHE_REASON_BYTES]; /* what is wrong with the entry that is there; "" when none is */
+    uint64_t limit_bytes;
+    const char *limit_remark;
+} request;
+
+static void say(struct fmha_cache_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds to the note. */
+static void say(struct fmha_cache_result *result, const char *format, ...) {
+    size_t length = strlen(result->note);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(result->note + length, sizeof result->note - length, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- The key --------------------------------------------------------------------------------------------- */
+
+/* All members in one sequence of bytes: words that end with a NUL, the last one the text. */
+static bool make_key(const struct fmha_cache_key *key, request *r) {
+    char wave[16];
+    snprintf(wave, sizeof wave, "%d", key->wave);
+    const char *const words[] = {"image", key->arch, key->symbol, key->identity, wave, key->source};
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        bytes += strlen(words[i]) + 1;
+    }
+    r->key = malloc(bytes);
+    r->key_bytes = bytes;
+    size_t at = 0;
+    for (size_t i = 0; r->key != NULL && i < sizeof words / sizeof words[0]; i++) {
+        size_t length = strlen(words[i]) + 1;
+        memcpy(r->key + at, words[i], length);
+        at += length;
+    }
+    return r->key != NULL;
+}
+
+/* ---- The lock -------------------------------------------------------------------------------------------- */
+
+static long long now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Whether the open file is the one that has the name now. */
+static bool has_name(int file, int folder, const char *name) {
+    struct stat opened, named;
+    return fstat(file, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/* 1: locked; 0: another held it until the deadline; -1: files cannot be locked here. */
+static int lock_file(int file, long long deadline_ms) {
+    long pause_ms = 1;
+    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK && errno != EINTR) {
+            return -1;
+        }
+        if (now_ms() >= deadline_ms) {
+            return 0;
+        }
+        const struct timespec pause = {.tv_nsec = pause_ms * 1000000};
+        nanosleep(&pause, NULL);
+        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+    }
+    return 1;
+}
+
+/* Becomes the one that makes the image, or waits for it: afterwards the entry is worth another look. Without a lock
+ * (r->lock_file is -1) the image is made all the same. The kernel drops a dead holder's lock; the file that it leaves
+ * is taken over by the next. A holder deletes the file before it lets go, so that who got the lock of a file without a
+ * name begins anew. */
+static void take_lock(request *r) {
+    int seconds;
+    if (fmha_compile_limit(&seconds) != FMHA_OK) {
+        seconds = FMHA_COMPILE_SECONDS_DEFAULT; /* the compiler's error will say what is wrong */
+    }
+    long long deadline_ms = now_ms() + 1000LL * seconds;
+    for (;;) {
+        int file = openat(r->folder, r->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+        if (file < 0) {
+            return;
+        }
+        int locked = lock_file(file, deadline_ms);
+        if (locked == 1 && has_name(file, r->folder, r->lock)) {
+            r->lock_file = file;
+            return;
+        }
+        close(file);
+        if (locked != 1) {
+            r->waited_seconds = locked == 0 ? seconds : 0;
+            return;
+        }
+    }
+}
+
+static void release_lock(request *r) {
+    if (r->lock_file >= 0) {
+        unlinkat(r->folder, r->lock, 0);
+        flock(r->lock_file, LOCK_UN); /* for a child process too that was forked meanwhile */
+        close(r->lock_file);
+    }
+}
+
+/* ---- Looking, making, keeping ---------------------------------------------------------------------------- */
+
+/* $FMHA_CACHE_MAX_MIB. */
+static void read_limit(request *r) {
+    const char *text = getenv("FMHA_CACHE_MAX_MIB");
+    uint64_t mib = LIMIT_MIB_DEFAULT;
+    if (text != NULL && text[0] != '\0') {
+        char *end;
+        errno = 0;
+        unsigned long long value = strtoull(text, &end, 10);
+        if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > LIMIT_MIB_MAX) {
+            r->limit_remark = "; FMHA_CACHE_MAX_MIB: expected a whole number from 0 to 1048576, so it is 512";
+        } else {
+            mib = value;
+        }
+    }
+    r->limit_bytes = mib << 20;
+}
+
+/* Opens the folder. False when there is no cache, and why in r->path. */
+static bool open_folder(request *r) {
+    char reason[CACHE_REASON_BYTES];
+    r->folder = -1;
+    r->lock_file = -1;
+    read_limit(r);
+    if (r->limit_bytes == 0) {
+        snprintf(r->path, sizeof r->path, "FMHA_CACHE_MAX_MIB is 0");
+    } else if (fmha_cache_folder(r->path, sizeof r->path)) {
+        r->folder = fmha_cache_open(r->path, reason);
+        if (r->folder < 0) {
+            size_t length = strlen(r->path), room = sizeof r->path - CACHE_REASON_BYTES;
+            length = length < room ? length : room - 1;
+            snprintf(r->path + length, CACHE_REASON_BYTES, " %s", reason);
+        }
+    }
+    return r->folder >= 0;
+}
+
+/* True when the request is answered: from the cache, or by *status. */
+static bool look(request *r, struct fmha_cache_result *result, fmha_status *status) {
+    char reason[CACHE_REASON_BYTES] = "";
+    cache_found found =
+        fmha_cache_read(r->folder, r->entry, r->key, r->key_bytes, &result->image, &result->image_bytes, reason);
+    memcpy(r->was, reason, sizeof reason);
+    if (found == CACHE_NO_MEMORY) {
+        *status = fmha_fail(FMHA_ERROR_MEMORY, "%s/%s: no memory for what it holds", r->path, r->entry);
+    } else if (found == CACHE_FOUND) {
+        *status = FMHA_OK;
+        result->hit = true;
+        say(result, "read from %.380s/%s", r->path, r->entry);
+    }
+    return found == CACHE_NO_MEMORY || found == CACHE_FOUND;
+}
+
+static void keep(const request *r, struct fmha_cache_result *result) {
+    char reason[CACHE_REASON_BYTES];
+    if (r->key_bytes + result->image_bytes > r->limit_bytes || result->image_bytes > CACHE_VALUE_MAX) {
+        say(result, "compiled; its %zu bytes are more than the cache may have (FMHA_CACHE_MAX_MIB), so it is not kept",
+            result->image_bytes);
+    } else if (fmha_cache_write(r->folder, r->entry, r->key, r->key_bytes, result->image, result->image_bytes,
+                                reason)) {
+        say(result, "compiled, kept as %.300s/%s%s%s", r->path, r->entry, r->was[0] != '\0' ? ", which was " : "",
+            r->was);
+        fmha_cache_clean(r->folder, r->limit_bytes, r->entry);
+    } else {
+        say(result, "compiled; %.300s/%s %s, so it is not kept", r->path, r->entry, reason);
+    }
+    if (r->waited_seconds > 0) {
+        say(result, "; another process held %s for %d seconds", r->lock, r->waited_seconds);
+    }
+    say(result, "%s", r->limit_remark);
+}
+
+static fmha_status get(request *r, fmha_cache_make make, void *context, struct fmha_cache_result *result) {
+    fmha_status status;
+    if (!open_folder(r)) {
+        status = make(context, &result->image, &result->image_bytes);
+        if (status == FMHA_OK) {
+            say(result, "compiled; there is no cache: %.400s", r->path);
+        }
+        return status;
+    }
+    if (look(r, result, &status)) {
+        return status;
+    }
+    take_lock(r);
+    if (!look(r, result, &status)) {
+        status = make(context, &result->image, &result->image_bytes);
+        if (status == FMHA_OK) {
+            keep(r, result);
+        }
+    }
+    release_lock(r);
+    return status;
+}
+
+fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
+                              void *context, struct fmha_cache_result *result) {
+    request r = {.limit_remark = ""};
+    memset(result, 0, sizeof *result);
+    if (!make_key(key, &r)) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its key in the cache", key->symbol);
+    }
+    uint64_t named = hash != NULL ? *hash : fmha_hash(0, r.key, r.key_bytes);
+    fmha_cache_name(named, CACHE_IMAGE, r.entry);
+    fmha_cache_name(named, CACHE_LOCK, r.lock);
+    fmha_status status = get(&r, make, context, result);
+    if (r.folder >= 0) {
+        close(r.folder);
+    }
+    free(r.key);
+    if (status != FMHA_OK) {
+        memset(result, 0, sizeof *result);
+    }
+    return status;
+}
+
+fmha_status fmha_cache_get(const struct fmha_cache_key *key, fmha_cache_make make, void *context,
+                           struct fmha_cache_result *result) {
+    return fmha_cache_get_as(NULL, key, make, context, result);
+}

@@ -1,0 +1,91 @@
+/* Where the cache is, and whether it can be trusted. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "cache_entry.h"
+
+#define VERSION_FOLDER "v1" /* docs/cache.md: the rule for the next one */
+
+bool fmha_cache_folder(char *path, size_t path_bytes) {
+    static const struct {
+        const char *variable, *below;
+        bool absolute; /* what is not absolute is as good as not set, as the XDG base directory specification says */
+    } places[] = {{"FMHA_CACHE_DIR", "", false}, {"XDG_CACHE_HOME", "/fmha", true}, {"HOME", "/.cache/fmha", true}};
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        const char *value = getenv(places[i].variable);
+        if (value == NULL || value[0] == '\0' || (places[i].absolute && value[0] != '/')) {
+            continue;
+        }
+        int length = snprintf(path, path_bytes, "%s%s/" VERSION_FOLDER, value, places[i].below);
+        if (length >= 0 && (size_t)length < path_bytes) {
+            return true;
+        }
+        snprintf(path, path_bytes, "the path in %s is too long", places[i].variable);
+        return false;
+    }
+    snprintf(path, path_bytes, "none of FMHA_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
+    return false;
+}
+
+/* Makes the folder and those above it that are missing, for this user alone. False with errno. */
+static bool make_folders(const char *path) {
+    char *part = strdup(path);
+    if (part == NULL) {
+        return false;
+    }
+    bool done = true;
+    for (char *slash = strchr(part + 1, '/'); done; slash = strchr(slash + 1, '/')) {
+        if (slash != NULL) {
+            *slash = '\0';
+        }
+        done = mkdir(part, 0700) == 0 || errno == EEXIST || (slash != NULL && access(part, F_OK) == 0);
+        if (slash == NULL) {
+            break;
+        }
+        *slash = '/';
+    }
+    int problem = errno;
+    free(part);
+    errno = problem;
+    return done;
+}
+
+/* Whoever can write here decides what runs on the device. */
+static bool is_trusted(int folder, char reason[CACHE_REASON_BYTES]) {
+    struct stat status;
+    if (fstat(folder, &status) != 0) {
+        snprintf(reason, CACHE_REASON_BYTES, "cannot be looked at: %s", strerror(errno));
+        return false;
+    }
+    if (status.st_uid != geteuid() && status.st_uid != 0) {
+        snprintf(reason, CACHE_REASON_BYTES, "belongs to user %u, expected %u", (unsigned)status.st_uid,
+                 (unsigned)geteuid());
+        return false;
+    }
+    if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        snprintf(reason, CACHE_REASON_BYTES, "may be written by others, expected its owner alone: chmod go-w");
+        return false;
+    }
+    return true;
+}
+
+int fmha_cache_open(const char *path, char reason[CACHE_REASON_BYTES]) {
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK;
+    int folder = open(path, flags);
+    if (folder < 0 && errno == ENOENT && make_folders(path)) {
+        folder = open(path, flags);
+    }
+    if (folder < 0) {
+        snprintf(reason, CACHE_REASON_BYTES, "cannot be used: %s", strerror(errno));
+    } else if (!is_trusted(folder, reason)) {
+        close(folder);
+        folder = -1;
+    }
+    return folder;
+}
