@@ -395,7 +395,8 @@ FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool pa
 FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
 {
     i64 stride = keys.v_stride;
-    FMHA_OPAQUE_UNIFORM(stride); /* an address for each dimension would fill the registers */
+    FMHA_OPAQUE(dimension); /* a number and an address for each dimension would fill the registers */
+    FMHA_OPAQUE_UNIFORM(stride);
     const element v = keys.v[(i64)dimension * stride + key];
     return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }

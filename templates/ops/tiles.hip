@@ -597,7 +597,8 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
 //% end
 //% if v_transposed then
     i64 stride = keys.v_stride;
-    FMHA_OPAQUE_UNIFORM(stride); /* an address for each dimension would fill the registers */
+    FMHA_OPAQUE(dimension); /* a number and an address for each dimension would fill the registers */
+    FMHA_OPAQUE_UNIFORM(stride);
     const element v = keys.v[(i64)dimension * stride + key];
 //% else
     const element v = keys.v[(i64)key * keys.v_stride + dimension];
