@@ -10,10 +10,24 @@ const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
 };
 const char *const fmha_real_names[FMHA_REAL_COUNT] = {[FMHA_REAL_SCALE] = "scale"};
 
-static bool holds(const struct fmha_constraint *constraint, int64_t value) {
-    return constraint->relation == FMHA_RELATION_EQUALS ? value == constraint->bound
-           : constraint->relation == FMHA_RELATION_MIN  ? value >= constraint->bound
-                                                        : value <= constraint->bound;
+void fmha_constraint_simplify(struct fmha_constraint *constraint) {
+    bool equals = constraint->relation == FMHA_RELATION_EQUALS;
+    int64_t least = constraint->relation == FMHA_RELATION_MAX ? INT64_MIN : constraint->bound;
+    int64_t most = constraint->relation == FMHA_RELATION_MIN ? INT64_MAX : constraint->bound;
+    constraint->least = (uint64_t)least;
+    constraint->span = (uint64_t)most - (uint64_t)least;
+    constraint->simple = fmha_expression_is_simple(&constraint->field, &constraint->value, &constraint->mask) &&
+                         (constraint->mask == -1 || (equals && constraint->bound == 0));
+}
+
+static bool holds(const struct fmha_constraint *constraint, const struct fmha_operands *operands) {
+    int64_t value;
+    if (constraint->simple) {
+        value = operands->value[constraint->value] & constraint->mask;
+    } else if (!fmha_expression_evaluate(&constraint->field, operands->value, &value)) {
+        return false;
+    }
+    return (uint64_t)value - constraint->least <= constraint->span;
 }
 
 static bool accepts(const struct fmha_argument *argument, const struct fmha_operands *operands) {
@@ -21,8 +35,8 @@ static bool accepts(const struct fmha_argument *argument, const struct fmha_oper
         uintptr_t address = (uintptr_t)operands->buffer[argument->source];
         return (address & (argument->align_bytes - 1u)) == 0 && (address != 0 || argument->optional);
     }
-    int64_t value = argument->kind == FMHA_ARGUMENT_I32 ? operands->value[argument->source] : 0;
-    return value == (int32_t)value;
+    return argument->kind != FMHA_ARGUMENT_I32 ||
+           operands->value[argument->source] == (int32_t)operands->value[argument->source];
 }
 
 /* *failed counts the constraints first, then the arguments. */
@@ -30,12 +44,8 @@ bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const stru
                             int *failed) {
     const struct fmha_interface *interface = descriptor->interface;
     uint32_t constraint_count = interface->constraint_count, at = 0;
-    for (; at < constraint_count; at++) {
-        const struct fmha_constraint *constraint = &interface->constraints[at];
-        int64_t value;
-        if (!fmha_expression_evaluate(&constraint->field, operands->value, &value) || !holds(constraint, value)) {
-            break;
-        }
+    while (at < constraint_count && holds(&interface->constraints[at], operands)) {
+        at++;
     }
     if (at == constraint_count) {
         uint32_t argument = 0;

@@ -27,12 +27,20 @@ struct fmha_argument {
 enum fmha_relation { FMHA_RELATION_EQUALS, FMHA_RELATION_MIN, FMHA_RELATION_MAX };
 
 struct fmha_constraint { /* holds when `field` = , >= or <= `bound` */
-    struct fmha_expression field;
-    int64_t bound;
+    /* Set by fmha_constraint_simplify. A simple one holds when (values[value] & mask) - least <= span, unsigned. */
+    int64_t mask;
+    uint64_t least, span;
+    uint8_t value;
+    bool simple;
     uint8_t relation; /* fmha_relation */
+    int64_t bound;
+    struct fmha_expression field;
     const char *text; /* the field as it was written; `text_bytes` long, not terminated */
     uint32_t text_bytes;
 };
+
+/* Finds out whether a constraint whose field, bound and relation are set has a form that costs next to nothing. */
+void fmha_constraint_simplify(struct fmha_constraint *constraint);
 
 /* Arguments and constraints, which many instances share. */
 struct fmha_interface {

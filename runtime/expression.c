@@ -341,3 +341,14 @@ bool fmha_expression_evaluate(const struct fmha_expression *expression, const in
     *result = stack[0];
     return true;
 }
+
+bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t *value, int64_t *mask) {
+    int operation = expression->count == 1 ? expression->operation[0] : CONSTANT;
+    if (operation < VALUE) {
+        return false;
+    }
+    bool low_bits = operation >= VALUE_LOW_BITS;
+    *value = (uint8_t)(operation - (low_bits ? VALUE_LOW_BITS : VALUE));
+    *mask = low_bits ? expression->operand[0] : -1;
+    return true;
+}

@@ -52,4 +52,8 @@ fmha_status fmha_expression_compile(const char *text, size_t length, struct fmha
  * hold. `values` has FMHA_VALUE_COUNT entries. */
 bool fmha_expression_evaluate(const struct fmha_expression *expression, const int64_t *values, int64_t *result);
 
+/* Whether the expression is a value alone (*mask is -1) or its remainder by 2^n (*mask is 2^n - 1). It is then 0
+ * exactly when values[*value] & *mask is, and a value alone is that number. */
+bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t *value, int64_t *mask);
+
 #endif

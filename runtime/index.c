@@ -295,7 +295,11 @@ static bool read_constraint(struct reader *reader, struct fmha_interface *interf
     constraint->text_bytes = (uint32_t)(reader->line_end - reader->cursor);
     reader->constraints++;
     interface->constraint_count++;
-    return take_expression(reader, &constraint->field);
+    if (!take_expression(reader, &constraint->field)) {
+        return false;
+    }
+    fmha_constraint_simplify(constraint);
+    return true;
 }
 
 /* `interface N BYTES` is the line; its arguments and constraints follow. */
