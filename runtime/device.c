@@ -1,28 +1,14 @@
 /* What is the same for every kind of device: names, checks, and who owns what. Below it a driver's table is called. */
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "device.h"
+#include "dispatch.h"
 #include "driver_find.h"
 
 #define WORK_ITEMS_MAX 1024
-
-/* One allocation made through the device. */
-typedef struct memory_range {
-    char *start;
-    size_t bytes;
-} memory_range;
-
-struct fmha_device {
-    const fmha_driver *driver;
-    void *library; /* of the driver, NULL for one that is built in */
-    void *state;
-    fmha_device_info info;
-    memory_range *ranges; /* sorted by start */
-    size_t range_count, range_capacity;
-    fmha_module *modules;
-};
 
 struct fmha_kernel {
     fmha_kernel *next;
@@ -40,6 +26,18 @@ struct fmha_module {
 
 static fmha_status refuse_null(const char *function, const char *parameters) {
     return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected %s, got NULL; pass a valid pointer", function, parameters);
+}
+
+void fmha_device_enter(fmha_device *device) {
+    if (!device->driver->concurrent) {
+        pthread_mutex_lock(&device->calls);
+    }
+}
+
+void fmha_device_leave(fmha_device *device) {
+    if (!device->driver->concurrent) {
+        pthread_mutex_unlock(&device->calls);
+    }
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------------------- */
@@ -68,8 +66,40 @@ fmha_status fmha_device_open(const char *name, fmha_device **device) {
         return status;
     }
     opened->info.driver = opened->driver->name;
+    pthread_mutex_init(&opened->calls, NULL);
+    pthread_mutex_init(&opened->lists, NULL);
+    status = fmha_dispatch_create(opened, &opened->dispatch);
+    if (status != FMHA_OK) {
+        fmha_device_close(opened);
+        return status;
+    }
     *device = opened;
     return FMHA_OK;
+}
+
+fmha_status fmha_device_open_for(const char *driver_name, const void *address, fmha_device **device) {
+    if (device != NULL) {
+        *device = NULL;
+    }
+    if (driver_name == NULL || address == NULL || device == NULL) {
+        return refuse_null("fmha_device_open_for", "a driver, an address and a place for the device");
+    }
+    const fmha_driver *driver;
+    void *library;
+    int ordinal = 0;
+    char name[64];
+    fmha_status status = fmha_driver_find(driver_name, &driver, &library);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = driver->locate != NULL ? driver->locate(address, &ordinal)
+                                    : fmha_fail(FMHA_ERROR_UNSUPPORTED,
+                                                "fmha_device_open_for: the driver '%s' cannot tell where memory lies; "
+                                                "open the device by its name",
+                                                driver->name);
+    snprintf(name, sizeof name, "%s:%d", driver->name, ordinal);
+    fmha_driver_release(library);
+    return status != FMHA_OK ? status : fmha_device_open(name, device);
 }
 
 static void free_module(fmha_module *module) {
@@ -90,6 +120,7 @@ void fmha_device_close(fmha_device *device) {
         return;
     }
     const fmha_driver *driver = device->driver;
+    fmha_dispatch_free(device->dispatch);
     while (device->modules != NULL) {
         driver->module_unload(device->state, device->modules->handle);
         free_module(device->modules);
@@ -100,6 +131,8 @@ void fmha_device_close(fmha_device *device) {
     free(device->ranges);
     driver->close(device->state);
     fmha_driver_release(device->library);
+    pthread_mutex_destroy(&device->calls);
+    pthread_mutex_destroy(&device->lists);
     free(device);
 }
 
@@ -152,21 +185,45 @@ fmha_status fmha_memory_alloc(fmha_device *device, size_t bytes, const char *lab
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer '%s')",
                          label != NULL ? label : "");
     }
-    if (!reserve_range(device)) {
-        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_memory_alloc: no host memory to keep account of the buffer '%s'",
-                         label != NULL ? label : "");
-    }
     void *made = NULL;
+    fmha_device_enter(device);
     fmha_status status = device->driver->memory_alloc(device->state, bytes, label, &made);
+    fmha_device_leave(device);
     if (status != FMHA_OK) {
         return status;
     }
-    size_t at = ranges_up_to(device, made);
-    memmove(device->ranges + at + 1, device->ranges + at, (device->range_count - at) * sizeof *device->ranges);
-    device->ranges[at] = (memory_range){.start = made, .bytes = bytes};
-    device->range_count++;
+    pthread_mutex_lock(&device->lists);
+    bool kept = reserve_range(device);
+    if (kept) {
+        size_t at = ranges_up_to(device, made);
+        memmove(device->ranges + at + 1, device->ranges + at, (device->range_count - at) * sizeof *device->ranges);
+        device->ranges[at] = (memory_range){.start = made, .bytes = bytes};
+        device->range_count++;
+    }
+    pthread_mutex_unlock(&device->lists);
+    if (!kept) {
+        fmha_device_enter(device);
+        device->driver->memory_free(device->state, made);
+        fmha_device_leave(device);
+        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_memory_alloc: no host memory to keep account of the buffer '%s'",
+                         label != NULL ? label : "");
+    }
     *address = made;
     return FMHA_OK;
+}
+
+/* Forgets an allocation; false if it is none. */
+static bool drop_range(fmha_device *device, const void *address) {
+    pthread_mutex_lock(&device->lists);
+    size_t count = ranges_up_to(device, address);
+    bool known = count > 0 && device->ranges[count - 1].start == address;
+    if (known) {
+        memmove(device->ranges + count - 1, device->ranges + count,
+                (device->range_count - count) * sizeof *device->ranges);
+        device->range_count--;
+    }
+    pthread_mutex_unlock(&device->lists);
+    return known;
 }
 
 fmha_status fmha_memory_free(fmha_device *device, void *address) {
@@ -176,24 +233,28 @@ fmha_status fmha_memory_free(fmha_device *device, void *address) {
     if (address == NULL) {
         return FMHA_OK;
     }
-    size_t count = ranges_up_to(device, address);
-    if (count == 0 || device->ranges[count - 1].start != address) {
+    if (!drop_range(device, address)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_memory_free: expected an address that fmha_memory_alloc returned for this device and "
                          "that was not freed since, got %p",
                          address);
     }
+    fmha_device_enter(device);
     fmha_status status = device->driver->memory_free(device->state, address);
-    memmove(device->ranges + count - 1, device->ranges + count, (device->range_count - count) * sizeof *device->ranges);
-    device->range_count--;
+    fmha_device_leave(device);
     return status;
 }
 
 /* Memory may also come from elsewhere (another library's allocator); what this device allocated has a known end. */
-static fmha_status check_range(const fmha_device *device, const char *function, const void *address, size_t bytes) {
+static fmha_status check_range(fmha_device *device, const char *function, const void *address, size_t bytes) {
+    memory_range found = {0}, *range = &found;
+    pthread_mutex_lock(&device->lists);
     size_t count = ranges_up_to(device, address);
     if (count > 0) {
-        const memory_range *range = &device->ranges[count - 1];
+        found = device->ranges[count - 1];
+    }
+    pthread_mutex_unlock(&device->lists);
+    if (count > 0) {
         size_t offset = (size_t)((uintptr_t)address - (uintptr_t)range->start);
         if (offset < range->bytes && bytes > range->bytes - offset) {
             return fmha_fail(FMHA_ERROR_ARGUMENT,
@@ -213,7 +274,12 @@ fmha_status fmha_memory_write(fmha_device *device, void *to, const void *from_ho
         return refuse_null("fmha_memory_write", "a device and two addresses");
     }
     fmha_status status = check_range(device, "fmha_memory_write", to, bytes);
-    return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_write(device->state, to, from_host, bytes);
+    if (status == FMHA_OK && bytes > 0) {
+        fmha_device_enter(device);
+        status = device->driver->memory_write(device->state, to, from_host, bytes);
+        fmha_device_leave(device);
+    }
+    return status;
 }
 
 fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *from, size_t bytes) {
@@ -221,10 +287,15 @@ fmha_status fmha_memory_read(fmha_device *device, void *to_host, const void *fro
         return refuse_null("fmha_memory_read", "a device and two addresses");
     }
     fmha_status status = check_range(device, "fmha_memory_read", from, bytes);
-    return status != FMHA_OK || bytes == 0 ? status : device->driver->memory_read(device->state, to_host, from, bytes);
+    if (status == FMHA_OK && bytes > 0) {
+        fmha_device_enter(device);
+        status = device->driver->memory_read(device->state, to_host, from, bytes);
+        fmha_device_leave(device);
+    }
+    return status;
 }
 
-static fmha_status check_view(const fmha_device *device, const fmha_tensor_view *view) {
+static fmha_status check_view(fmha_device *device, const fmha_tensor_view *view) {
     const char *label = view->label != NULL ? view->label : "";
     if (view->address == NULL || view->element_bytes == 0 || view->dimensions < 1 ||
         view->dimensions > FMHA_VIEW_DIMENSIONS_MAX || view->access < FMHA_ACCESS_READ ||
@@ -268,8 +339,12 @@ fmha_status fmha_memory_view(fmha_device *device, const fmha_tensor_view *view) 
         return refuse_null("fmha_memory_view", "a device and a view");
     }
     fmha_status status = check_view(device, view);
-    return status != FMHA_OK || device->driver->memory_view == NULL ? status
-                                                                    : device->driver->memory_view(device->state, view);
+    if (status == FMHA_OK && device->driver->memory_view != NULL) {
+        fmha_device_enter(device);
+        status = device->driver->memory_view(device->state, view);
+        fmha_device_leave(device);
+    }
+    return status;
 }
 
 /* ---- Code ------------------------------------------------------------------------------------------------ */
@@ -289,7 +364,10 @@ fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, 
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_source_compile: expected a wave of 32 or 64 lanes, got %d (%s)",
                          source->wave, source->symbol);
     }
-    return device->driver->compile(device->state, source, image, image_bytes);
+    fmha_device_enter(device);
+    fmha_status status = device->driver->compile(device->state, source, image, image_bytes);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_module_load(fmha_device *device, const void *image, size_t image_bytes, fmha_module **module) {
@@ -306,18 +384,22 @@ fmha_status fmha_module_load(fmha_device *device, const void *image, size_t imag
     if (made == NULL) {
         return fmha_fail(FMHA_ERROR_MEMORY, "fmha_module_load: no host memory for the module");
     }
+    fmha_device_enter(device);
     fmha_status status = device->driver->module_load(device->state, image, image_bytes, &made->handle);
+    fmha_device_leave(device);
     if (status != FMHA_OK) {
         free(made);
         return status;
     }
     made->device = device;
+    pthread_mutex_lock(&device->lists);
     made->next = device->modules;
     made->link = &device->modules;
     if (made->next != NULL) {
         made->next->link = &made->next;
     }
     device->modules = made;
+    pthread_mutex_unlock(&device->lists);
     *module = made;
     return FMHA_OK;
 }
@@ -326,9 +408,26 @@ fmha_status fmha_module_unload(fmha_module *module) {
     if (module == NULL) {
         return FMHA_OK;
     }
-    fmha_status status = module->device->driver->module_unload(module->device->state, module->handle);
+    fmha_device *device = module->device;
+    fmha_device_enter(device);
+    fmha_status status = device->driver->module_unload(device->state, module->handle);
+    fmha_device_leave(device);
+    pthread_mutex_lock(&device->lists);
     free_module(module);
+    pthread_mutex_unlock(&device->lists);
     return status;
+}
+
+const char *fmha_kernel_symbol(const fmha_kernel *kernel) {
+    return kernel->symbol;
+}
+
+static fmha_kernel *known_kernel(const fmha_module *module, const char *symbol) {
+    fmha_kernel *known = module->kernels;
+    while (known != NULL && strcmp(known->symbol, symbol) != 0) {
+        known = known->next;
+    }
+    return known;
 }
 
 fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_kernel **kernel) {
@@ -338,28 +437,38 @@ fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_ker
     if (module == NULL || symbol == NULL || kernel == NULL) {
         return refuse_null("fmha_module_kernel", "a module, a symbol and a place for the kernel");
     }
-    for (fmha_kernel *known = module->kernels; known != NULL; known = known->next) {
-        if (strcmp(known->symbol, symbol) == 0) {
-            *kernel = known;
-            return FMHA_OK;
-        }
+    fmha_device *device = module->device;
+    pthread_mutex_lock(&device->lists);
+    *kernel = known_kernel(module, symbol);
+    pthread_mutex_unlock(&device->lists);
+    if (*kernel != NULL) {
+        return FMHA_OK;
     }
     size_t length = strlen(symbol);
     fmha_kernel *made = calloc(1, sizeof *made + length + 1);
     if (made == NULL) {
         return fmha_fail(FMHA_ERROR_MEMORY, "fmha_module_kernel: no host memory for the kernel '%s'", symbol);
     }
-    const fmha_device *device = module->device;
+    fmha_device_enter(device);
     fmha_status status = device->driver->module_kernel(device->state, module->handle, symbol, &made->handle);
+    fmha_device_leave(device);
     if (status != FMHA_OK) {
         free(made);
         return status;
     }
     memcpy(made->symbol, symbol, length + 1);
     made->module = module;
-    made->next = module->kernels;
-    module->kernels = made;
-    *kernel = made;
+    pthread_mutex_lock(&device->lists);
+    *kernel = known_kernel(module, symbol); /* another thread may have been quicker */
+    if (*kernel == NULL) {
+        made->next = module->kernels;
+        module->kernels = made;
+        *kernel = made;
+    }
+    pthread_mutex_unlock(&device->lists);
+    if (*kernel != made) {
+        free(made);
+    }
     return FMHA_OK;
 }
 
@@ -415,15 +524,21 @@ fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *co
     if (status != FMHA_OK) {
         return status;
     }
-    const fmha_device *device = kernel->module->device;
-    return device->driver->launch(device->state, kernel->handle, config);
+    fmha_device *device = kernel->module->device;
+    fmha_device_enter(device);
+    status = device->driver->launch(device->state, kernel->handle, config);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_device_synchronize(fmha_device *device, void *stream) {
     if (device == NULL) {
         return refuse_null("fmha_device_synchronize", "a device");
     }
-    return device->driver->synchronize(device->state, stream);
+    fmha_device_enter(device);
+    fmha_status status = device->driver->synchronize(device->state, stream);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_device_findings(fmha_device *device, const fmha_finding **findings, size_t *count) {
@@ -436,14 +551,26 @@ fmha_status fmha_device_findings(fmha_device *device, const fmha_finding **findi
     if (device == NULL || findings == NULL || count == NULL) {
         return refuse_null("fmha_device_findings", "a device and places for the findings and their number");
     }
-    return device->driver->findings == NULL ? FMHA_OK : device->driver->findings(device->state, findings, count);
+    if (device->driver->findings == NULL) {
+        return FMHA_OK;
+    }
+    fmha_device_enter(device);
+    fmha_status status = device->driver->findings(device->state, findings, count);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_device_clear_findings(fmha_device *device) {
     if (device == NULL) {
         return refuse_null("fmha_device_clear_findings", "a device");
     }
-    return device->driver->clear_findings == NULL ? FMHA_OK : device->driver->clear_findings(device->state);
+    if (device->driver->clear_findings == NULL) {
+        return FMHA_OK;
+    }
+    fmha_device_enter(device);
+    fmha_status status = device->driver->clear_findings(device->state);
+    fmha_device_leave(device);
+    return status;
 }
 
 /* ---- Emulated devices ------------------------------------------------------------------------------------ */
@@ -457,7 +584,10 @@ fmha_status fmha_device_set(fmha_device *device, const char *option, int64_t val
                          "fmha_device_set: %s has no option '%s': options are for emulated devices", device->info.name,
                          option);
     }
-    return device->driver->set(device->state, option, value);
+    fmha_device_enter(device);
+    fmha_status status = device->driver->set(device->state, option, value);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_device_counters(fmha_device *device, const fmha_counter **counters, size_t *count) {
@@ -470,12 +600,24 @@ fmha_status fmha_device_counters(fmha_device *device, const fmha_counter **count
     if (device == NULL || counters == NULL || count == NULL) {
         return refuse_null("fmha_device_counters", "a device and places for the counters and their number");
     }
-    return device->driver->counters == NULL ? FMHA_OK : device->driver->counters(device->state, counters, count);
+    if (device->driver->counters == NULL) {
+        return FMHA_OK;
+    }
+    fmha_device_enter(device);
+    fmha_status status = device->driver->counters(device->state, counters, count);
+    fmha_device_leave(device);
+    return status;
 }
 
 fmha_status fmha_device_clear_counters(fmha_device *device) {
     if (device == NULL) {
         return refuse_null("fmha_device_clear_counters", "a device");
     }
-    return device->driver->clear_counters == NULL ? FMHA_OK : device->driver->clear_counters(device->state);
+    if (device->driver->clear_counters == NULL) {
+        return FMHA_OK;
+    }
+    fmha_device_enter(device);
+    fmha_status status = device->driver->clear_counters(device->state);
+    fmha_device_leave(device);
+    return status;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "driver_find.h"
 #include "library.h"
 
@@ -61,22 +62,6 @@ static fmha_status fail_unknown(const char *device_name, const char *word) {
 
 /* ---- Shared objects -------------------------------------------------------------------------------------- */
 
-/* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. */
-static bool own_folder(char folder[PATH_MAX]) {
-    static const char here;
-    Dl_info info;
-    struct link_map *map = NULL;
-    const char *file = "/proc/self/exe"; /* the program itself has an empty name in the link map */
-    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL && map->l_name[0] != '\0') {
-        file = map->l_name;
-    }
-    if (realpath(file, folder) == NULL) {
-        return false;
-    }
-    *strrchr(folder, '/') = '\0';
-    return true;
-}
-
 /* An installation that was moved as a whole: a program in its bin folder finds its library folder. */
 static void *open_beside(library_search *search, const char *folder, const char *const *names) {
     char beside[PATH_MAX];
@@ -87,7 +72,8 @@ static void *open_beside(library_search *search, const char *folder, const char 
 /* A program that still stands in its build folder finds the driver that was built with it. */
 static bool is_in_build(const char *folder) {
     size_t length = strlen(FMHA_BUILD_DIR);
-    return strncmp(folder, FMHA_BUILD_DIR, length) == 0 && (folder[length] == '/' || folder[length] == '\0');
+    return length > 0 && strncmp(folder, FMHA_BUILD_DIR, length) == 0 &&
+           (folder[length] == '/' || folder[length] == '\0');
 }
 
 /* `chosen`, $FMHA_DRIVER_DIR, decides alone; NULL: it is not set. */
@@ -99,7 +85,7 @@ static void *open_library(library_search *search, const char *file, const char *
         return library_open_in(search, chosen, names);
     }
     library_note(search, "$FMHA_DRIVER_DIR", "not set");
-    if (own_folder(folder)) {
+    if (library_own_folder(folder)) {
         library = library_open_in(search, folder, names);
         if (library == NULL && is_in_build(folder)) {
             library = library_open_in(search, FMHA_EMU_BUILD_DIR, names);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config.h"
 #include "driver.h"
 
 #define TEXT_BYTES 16384
@@ -24,6 +25,14 @@ static const char *const status_names[] = {
     [FMHA_ERROR_KERNEL] = "FMHA_ERROR_KERNEL",
     [FMHA_ERROR_NO_INSTANCE] = "FMHA_ERROR_NO_INSTANCE",
 };
+
+const char *fmha_version(void) {
+    return FMHA_VERSION;
+}
+
+int fmha_abi_version(void) {
+    return FMHA_ABI_VERSION;
+}
 
 const char *fmha_last_error(void) {
     return last_error;

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,4 +64,19 @@ void library_close(void *library) {
 const char *library_path(void *library) {
     struct link_map *map = NULL;
     return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_name : "(unknown file)";
+}
+
+bool library_own_folder(char *folder) {
+    static const char here;
+    Dl_info info;
+    struct link_map *map = NULL;
+    const char *file = "/proc/self/exe"; /* the program itself has an empty name in the link map */
+    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) != 0 && map != NULL && map->l_name[0] != '\0') {
+        file = map->l_name;
+    }
+    if (realpath(file, folder) == NULL) {
+        return false;
+    }
+    *strrchr(folder, '/') = '\0';
+    return true;
 }

@@ -2,6 +2,7 @@
 #ifndef FMHA_LIBRARY_H
 #define FMHA_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct library_search {
@@ -22,6 +23,10 @@ void *library_open_in(library_search *search, const char *folder, const char *co
 void *library_loaded(const char *const *names);
 
 void library_close(void *library); /* NULL is accepted and does nothing */
+
+/* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. `folder` has PATH_MAX
+ * bytes. */
+bool library_own_folder(char *folder);
 
 /* The file of an open library, valid while it is open. */
 const char *library_path(void *library);

@@ -98,7 +98,7 @@ Test(device, stale_driver_is_refused) {
     record->version = 99;
     expect_error(
         fmha_device_open("emu:gfx1151", &other), FMHA_ERROR_NO_DRIVER,
-        "device 'emu:gfx1151': expected libfmha_emu.so of interface version 2, got version 99; install the one "
+        "device 'emu:gfx1151': expected libfmha_emu.so of interface version 3, got version 99; install the one "
         "that belongs to this libfmha");
     cr_assert_null(other);
     finish();

@@ -1,0 +1,730 @@
+/* Finding, loading and launching instances. What is met for the first time is found under a lock; what was met before
+ * is two loads and a comparison away. */
+#include "dispatch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cache.h"
+#include "catalogue.h"
+#include "device.h"
+#include "routes.h"
+
+enum load_state { LOAD_NONE, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED };
+
+/* An instance of one library on this device. */
+struct loaded {
+    const struct fmha_descriptor *descriptor;
+    const struct fmha_catalogue_library *library;
+    _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
+    enum load_state state;         /* guarded by the dispatch's lock, as what follows */
+    fmha_status failure;           /* of LOAD_FAILED: what would happen again */
+    char *why;
+};
+
+/* What serves one key, in the order of preference. */
+struct route {
+    struct fmha_route route;
+    size_t count;
+    struct loaded *candidates[];
+};
+
+struct fmha_dispatch {
+    fmha_device *device;
+    struct fmha_key key; /* zeros but for the device's target */
+    struct fmha_log log;
+    struct fmha_routes routes;
+    pthread_mutex_t lock; /* guards what follows; not held while an instance is read, compiled or loaded */
+    pthread_cond_t changed;
+    bool opened; /* the catalogue was read */
+    struct fmha_catalogue catalogue;
+    struct loaded **loaded; /* for each library of the catalogue, one for each of its instances */
+    char **added;           /* folders */
+    size_t added_count;
+};
+
+/* ---- Life ------------------------------------------------------------------------------------------------ */
+
+fmha_status fmha_dispatch_create(fmha_device *device, struct fmha_dispatch **dispatch) {
+    struct fmha_dispatch *made = calloc(1, sizeof *made);
+    if (made == NULL || !fmha_log_open(&made->log)) {
+        free(made);
+        return fmha_fail(FMHA_ERROR_MEMORY, "device '%s': no memory for its dispatch", device->info.name);
+    }
+    made->device = device;
+    fmha_key_init(&made->key);
+    if (!fmha_key_set_target(&made->key, device->info.arch)) {
+        made->key.gfx_major = 0; /* no instance is for such a chip; devices may still be used by hand */
+    }
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    *dispatch = made;
+    return FMHA_OK;
+}
+
+static void drop_route(struct fmha_route *route) {
+    free(route);
+}
+
+/* Modules stay loaded: kernels of theirs may run. They go with the device. */
+static void forget(struct fmha_dispatch *dispatch) {
+    fmha_routes_clear(&dispatch->routes, drop_route);
+    for (size_t i = 0; dispatch->loaded != NULL && i < dispatch->catalogue.count; i++) {
+        size_t count = dispatch->loaded[i] != NULL ? fmha_index_count(dispatch->catalogue.libraries[i].index) : 0;
+        for (size_t j = 0; j < count; j++) {
+            free(dispatch->loaded[i][j].why);
+        }
+        free(dispatch->loaded[i]);
+    }
+    free(dispatch->loaded);
+    dispatch->loaded = NULL;
+    fmha_catalogue_close(&dispatch->catalogue);
+    dispatch->opened = false;
+}
+
+void fmha_dispatch_free(struct fmha_dispatch *dispatch) {
+    if (dispatch == NULL) {
+        return;
+    }
+    forget(dispatch);
+    for (size_t i = 0; i < dispatch->added_count; i++) {
+        free(dispatch->added[i]);
+    }
+    free(dispatch->added);
+    fmha_log_close(&dispatch->log);
+    pthread_mutex_destroy(&dispatch->lock);
+    pthread_cond_destroy(&dispatch->changed);
+    free(dispatch);
+}
+
+void fmha_dispatch_key(const fmha_device *device, struct fmha_key *key) {
+    *key = device->dispatch->key;
+}
+
+fmha_status fmha_device_forget(fmha_device *device) {
+    if (device == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_device_forget: expected a device, got NULL; pass a valid pointer");
+    }
+    pthread_mutex_lock(&device->dispatch->lock);
+    forget(device->dispatch);
+    pthread_mutex_unlock(&device->dispatch->lock);
+    return FMHA_OK;
+}
+
+fmha_status fmha_device_add_library(fmha_device *device, const char *folder) {
+    if (device == NULL || folder == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_device_add_library: expected a device and a folder, got NULL; pass a valid pointer");
+    }
+    struct fmha_dispatch *dispatch = device->dispatch;
+    pthread_mutex_lock(&dispatch->lock);
+    char **larger = realloc(dispatch->added, (dispatch->added_count + 1) * sizeof *larger);
+    char *copy = larger != NULL ? strdup(folder) : NULL;
+    if (larger != NULL) {
+        dispatch->added = larger;
+    }
+    if (copy != NULL) {
+        dispatch->added[dispatch->added_count++] = copy;
+    }
+    bool opened = dispatch->opened;
+    pthread_mutex_unlock(&dispatch->lock);
+    if (copy == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "fmha_device_add_library: no memory for the name of %s", folder);
+    }
+    if (opened) {
+        fmha_log_line(&dispatch->log, "library %s: is asked after fmha_device_forget", folder);
+    }
+    return FMHA_OK;
+}
+
+/* ---- Candidates ------------------------------------------------------------------------------------------ */
+
+/* Whether an instance for `target` runs on the device: one processor, and no feature that it fixes is set the other way
+ * on the device. */
+static bool fits_target(const struct fmha_key *instance, const struct fmha_key *problem) {
+    if (instance->gfx_major != problem->gfx_major || instance->gfx_minor != problem->gfx_minor ||
+        instance->gfx_stepping != problem->gfx_stepping) {
+        return false;
+    }
+    for (int shift = 0; shift < 4; shift += 2) {
+        unsigned wanted = instance->features >> shift & 3u, given = problem->features >> shift & 3u;
+        if (wanted != FMHA_KEY_FEATURE_ANY && given != FMHA_KEY_FEATURE_ANY && wanted != given) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether an instance computes what the problem asks for: every fact the same, but that what serves rows of any
+ * alignment serves aligned ones too. */
+static bool fits_key(const struct fmha_key *instance, const struct fmha_key *problem) {
+    struct fmha_key same = *instance;
+    if (instance->align > problem->align) {
+        return false;
+    }
+    same.align = problem->align;
+    same.features = problem->features;
+    return fmha_key_equal(&same, problem) && fits_target(instance, problem);
+}
+
+/* Of two that serve a problem the better one comes first, whatever the order of libraries and indices: the one that
+ * promises more alignment, of those the one of the lower rank, of those the one that is compiled already, and last by
+ * name. The same instance in two libraries: the library that is asked first. */
+static int compare_candidates(const void *left_pointer, const void *right_pointer) {
+    const struct loaded *left = *(struct loaded *const *)left_pointer, *right = *(struct loaded *const *)right_pointer;
+    const struct fmha_descriptor *a = left->descriptor, *b = right->descriptor;
+    if (a->key.align != b->key.align) {
+        return a->key.align > b->key.align ? -1 : 1;
+    }
+    if (a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    bool a_ready = fmha_catalogue_has_object(left->library, a), b_ready = fmha_catalogue_has_object(right->library, b);
+    if (a_ready != b_ready) {
+        return a_ready ? -1 : 1;
+    }
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : left->library < right->library ? -1 : left->library > right->library;
+}
+
+/* Reads the catalogue once. The lock is held. */
+static fmha_status open_catalogue(struct fmha_dispatch *dispatch) {
+    if (dispatch->opened) {
+        return FMHA_OK;
+    }
+    fmha_status status = fmha_catalogue_open(dispatch->device->info.arch, dispatch->added, dispatch->added_count,
+                                             &dispatch->log, &dispatch->catalogue);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    dispatch->opened = true;
+    size_t count = dispatch->catalogue.count;
+    bool enough = true;
+    dispatch->loaded = calloc(count + 1, sizeof *dispatch->loaded);
+    for (size_t i = 0; dispatch->loaded != NULL && i < count && enough; i++) {
+        const struct fmha_catalogue_library *library = &dispatch->catalogue.libraries[i];
+        size_t instances = library->index != NULL ? fmha_index_count(library->index) : 0;
+        if (instances == 0) {
+            continue;
+        }
+        struct loaded *list = calloc(instances, sizeof *list);
+        dispatch->loaded[i] = list;
+        enough = list != NULL;
+        for (size_t j = 0; enough && j < instances; j++) {
+            list[j].descriptor = fmha_index_at(library->index, j);
+            list[j].library = library;
+        }
+    }
+    if (dispatch->loaded == NULL || !enough) {
+        forget(dispatch);
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its instances", dispatch->device->info.name);
+    }
+    return FMHA_OK;
+}
+
+/* Visits every instance of every library. The lock is held. */
+#define FOR_EACH_INSTANCE(dispatch, item)                                                                              \
+    for (size_t library_ = 0; library_ < (dispatch)->catalogue.count; library_++)                                      \
+        for (struct loaded *item = (dispatch)->loaded[library_],                                                       \
+                           *end_ = item != NULL                                                                        \
+                                       ? item + fmha_index_count((dispatch)->catalogue.libraries[library_].index)      \
+                                       : NULL;                                                                         \
+             item != end_; item++)
+
+/* Makes the route of a key; *made is NULL when no instance computes it. The lock is held. */
+static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **made) {
+    size_t count = 0;
+    *made = NULL;
+    fmha_status status = open_catalogue(dispatch);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    FOR_EACH_INSTANCE(dispatch, item) {
+        count += fits_key(&item->descriptor->key, key);
+    }
+    if (count == 0) {
+        return FMHA_OK;
+    }
+    struct route *route = malloc(sizeof *route + count * sizeof route->candidates[0]);
+    if (route == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
+    }
+    *route = (struct route){.route = {.key = *key}};
+    FOR_EACH_INSTANCE(dispatch, item) {
+        if (fits_key(&item->descriptor->key, key)) {
+            route->candidates[route->count++] = item;
+        }
+    }
+    qsort(route->candidates, route->count, sizeof route->candidates[0], compare_candidates);
+    if (!fmha_routes_add(&dispatch->routes, &route->route)) {
+        free(route);
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
+    }
+    *made = route;
+    return FMHA_OK;
+}
+
+static fmha_status find_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route) {
+    *route = (struct route *)fmha_routes_find(&dispatch->routes, key);
+    if (*route != NULL) {
+        return FMHA_OK;
+    }
+    pthread_mutex_lock(&dispatch->lock);
+    fmha_status status = FMHA_OK;
+    *route = (struct route *)fmha_routes_find(&dispatch->routes, key); /* another thread may have been quicker */
+    if (*route == NULL) {
+        status = make_route(dispatch, key, route);
+    }
+    pthread_mutex_unlock(&dispatch->lock);
+    return status;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------------------- */
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static fmha_status load_image(struct fmha_dispatch *dispatch, const struct fmha_descriptor *instance, const void *image,
+                              size_t image_bytes, fmha_kernel **kernel) {
+    fmha_module *module;
+    bool object = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT;
+    fmha_status status = fmha_module_load(dispatch->device, image, image_bytes, &module);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = fmha_module_kernel(module, instance->name, kernel);
+    if (status != FMHA_OK) {
+        fmha_module_unload(module);
+        return status;
+    }
+    fmha_log_dump(&dispatch->log, instance->name, object ? ".hsaco" : ".so", image, image_bytes);
+    return FMHA_OK;
+}
+
+/* From the library's code object. *found false: it has none, or the device runs no code objects, or (noted in the log)
+ * it is damaged or for another chip, and the text may still serve. */
+static fmha_status load_object(struct fmha_dispatch *dispatch, const struct loaded *item, fmha_kernel **kernel,
+                               bool *found) {
+    void *image = NULL;
+    size_t image_bytes = 0;
+    *found = false;
+    if (dispatch->device->info.image_kind != FMHA_IMAGE_CODE_OBJECT) {
+        return FMHA_OK;
+    }
+    fmha_status status = fmha_catalogue_object(item->library, item->descriptor, &image, &image_bytes, found);
+    if (status == FMHA_OK && *found) {
+        status = load_image(dispatch, item->descriptor, image, image_bytes, kernel);
+    }
+    free(image);
+    if (status == FMHA_OK && *found) {
+        fmha_log_line(&dispatch->log, "%s: code object of %s", item->descriptor->name, item->library->name);
+    } else if (status != FMHA_OK) {
+        fmha_log_line(&dispatch->log, "%s: its code object in %s does not serve: %s", item->descriptor->name,
+                      item->library->name, fmha_last_error());
+    }
+    return status;
+}
+
+struct compilation {
+    fmha_device *device;
+    fmha_source source;
+};
+
+static fmha_status compile(void *context, void **image, size_t *image_bytes) {
+    const struct compilation *compilation = context;
+    return fmha_source_compile(compilation->device, &compilation->source, image, image_bytes);
+}
+
+/* From its text, by way of the cache. */
+static fmha_status load_source(struct fmha_dispatch *dispatch, const struct loaded *item, const char *text,
+                               size_t text_bytes, fmha_kernel **kernel) {
+    fmha_device *device = dispatch->device;
+    const struct fmha_descriptor *instance = item->descriptor;
+    struct compilation compilation = {device, {.text = text, .symbol = instance->name, .wave = instance->wave}};
+    struct fmha_cache_result result = {0};
+    char *identity = NULL;
+    fmha_log_dump(&dispatch->log, instance->name, ".hip", text, text_bytes);
+    fmha_status status = FMHA_OK;
+    if (device->driver->compile_identity != NULL) {
+        fmha_device_enter(device);
+        status = device->driver->compile_identity(device->state, instance->wave, &identity);
+        fmha_device_leave(device);
+    }
+    if (status == FMHA_OK && identity != NULL) {
+        struct fmha_cache_key key = {device->info.arch, instance->name, identity, text, instance->wave};
+        status = fmha_cache_get(&key, compile, &compilation, &result);
+    } else if (status == FMHA_OK) {
+        status = compile(&compilation, &result.image, &result.image_bytes);
+        snprintf(result.note, sizeof result.note, "compiled; the driver '%s' keeps nothing", device->driver->name);
+    }
+    free(identity);
+    if (status == FMHA_OK) {
+        status = load_image(dispatch, instance, result.image, result.image_bytes, kernel);
+    }
+    if (status != FMHA_OK && result.hit) { /* whole, and yet the driver does not take it */
+        fmha_log_line(&dispatch->log, "%s: %s, does not load: %s", instance->name, result.note, fmha_last_error());
+        free(result.image);
+        result.image = NULL;
+        status = compile(&compilation, &result.image, &result.image_bytes);
+        snprintf(result.note, sizeof result.note, "compiled once more");
+        if (status == FMHA_OK) {
+            status = load_image(dispatch, instance, result.image, result.image_bytes, kernel);
+        }
+    }
+    if (status == FMHA_OK) {
+        fmha_log_line(&dispatch->log, "%s: text of %s, %s", instance->name, item->library->name, result.note);
+    }
+    free(result.image);
+    return status;
+}
+
+static fmha_status load(struct fmha_dispatch *dispatch, const struct loaded *item, fmha_kernel **kernel) {
+    bool has_object, has_source;
+    void *text = NULL;
+    size_t text_bytes;
+    double begin = now_ms();
+    fmha_status status = load_object(dispatch, item, kernel, &has_object);
+    if (status != FMHA_OK || !has_object) {
+        fmha_status object_status = status;
+        status = fmha_catalogue_source(item->library, item->descriptor, &text, &text_bytes, &has_source);
+        if (status == FMHA_OK && has_source) {
+            status = load_source(dispatch, item, text, text_bytes, kernel);
+        } else if (status == FMHA_OK && object_status != FMHA_OK) {
+            status = fmha_fail(object_status, "%s; and it has no text that could be compiled", fmha_last_error());
+        } else if (status == FMHA_OK) {
+            status = fmha_fail(FMHA_ERROR_NO_INSTANCE,
+                               "%s has neither a code object that the device runs nor a text: make it anew with "
+                               "`fmhagen library`",
+                               item->library->name);
+        }
+        free(text);
+    }
+    if (status == FMHA_OK) {
+        fmha_log_line(&dispatch->log, "%s: ready after %.1f ms", item->descriptor->name, now_ms() - begin);
+    } else {
+        fmha_log_line(&dispatch->log, "%s: %s", item->descriptor->name, fmha_last_error());
+    }
+    return status;
+}
+
+/* Whether the same would happen again: then it is not tried again. */
+static bool is_lasting(fmha_status status) {
+    return status == FMHA_ERROR_COMPILE || status == FMHA_ERROR_NO_COMPILER || status == FMHA_ERROR_WRONG_CHIP ||
+           status == FMHA_ERROR_NO_INSTANCE;
+}
+
+/* Loads an instance once, whoever asks; others wait for the one that does. */
+static fmha_status ready(struct fmha_dispatch *dispatch, struct loaded *item, fmha_kernel **kernel) {
+    *kernel = atomic_load_explicit(&item->kernel, memory_order_acquire);
+    if (*kernel != NULL) {
+        return FMHA_OK;
+    }
+    pthread_mutex_lock(&dispatch->lock);
+    while (item->state == LOAD_RUNNING) {
+        pthread_cond_wait(&dispatch->changed, &dispatch->lock);
+    }
+    if (item->state == LOAD_DONE || item->state == LOAD_FAILED) {
+        *kernel = atomic_load_explicit(&item->kernel, memory_order_relaxed);
+        fmha_status status = item->state == LOAD_DONE ? FMHA_OK : fmha_fail(item->failure, "%s", item->why);
+        pthread_mutex_unlock(&dispatch->lock);
+        return status;
+    }
+    item->state = LOAD_RUNNING;
+    pthread_mutex_unlock(&dispatch->lock);
+    fmha_status status = load(dispatch, item, kernel);
+    pthread_mutex_lock(&dispatch->lock);
+    item->state = status == FMHA_OK ? LOAD_DONE : LOAD_NONE;
+    if (status == FMHA_OK) {
+        atomic_store_explicit(&item->kernel, *kernel, memory_order_release);
+    } else if (is_lasting(status)) {
+        item->why = strdup(fmha_last_error());
+        item->failure = status;
+        item->state = item->why != NULL ? LOAD_FAILED : LOAD_NONE;
+    }
+    pthread_cond_broadcast(&dispatch->changed);
+    pthread_mutex_unlock(&dispatch->lock);
+    return status;
+}
+
+/* ---- Planning -------------------------------------------------------------------------------------------- */
+
+/* "forward dtype=f16 head_dim=128 …" and the command that makes an instance for it. */
+static void describe_key(const struct fmha_key *key, char *text, size_t room) {
+    size_t length = 0;
+    for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
+        char value[FMHA_KEY_VALUE_BYTES];
+        fmha_key_value(key, field, value);
+        int added =
+            snprintf(text + length, room - length, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
+        length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
+    }
+}
+
+static void describe_cure(const struct fmha_key *key, const char *arch, char *text, size_t room) {
+    char operation[FMHA_KEY_VALUE_BYTES], dtype[FMHA_KEY_VALUE_BYTES], value_dim[32] = "";
+    const char *mask = key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
+                       : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
+                                                                 : "";
+    fmha_key_value(key, 0, operation);
+    fmha_key_value(key, 1, dtype);
+    if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
+        snprintf(value_dim, sizeof value_dim, " --hd-v %d", key->head_dim_v);
+    }
+    snprintf(text, room, "fmhagen library DIR --arch %s%s%s --dtype %s --hd %d%s%s%s%s", arch,
+             key->operation == FMHA_KEY_FORWARD ? "" : " --op ", key->operation == FMHA_KEY_FORWARD ? "" : operation,
+             dtype, key->head_dim, value_dim, mask,
+             key->v_layout == FMHA_KEY_V_TRANSPOSED ? " --v-layout transposed" : "",
+             key->align == 16 ? "" : " --align 2");
+}
+
+/* Why an instance does not compute what the problem asks for: "serves head_dim 64, not 128". Returns in how many fields
+ * they differ; 0: in none. */
+static int describe_difference(const struct fmha_key *instance, const struct fmha_key *problem, char *text,
+                               size_t room) {
+    int differences = 0;
+    for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
+        char serves[FMHA_KEY_VALUE_BYTES], asked[FMHA_KEY_VALUE_BYTES];
+        const char *name = fmha_key_field_names[field];
+        fmha_key_value(instance, field, serves);
+        fmha_key_value(problem, field, asked);
+        bool align = strcmp(name, "align") == 0;
+        if (align ? instance->align <= problem->align : strcmp(serves, asked) == 0) {
+            continue;
+        }
+        if (differences++ > 0) {
+            continue;
+        }
+        if (align) {
+            snprintf(text, room, "serves rows aligned to %s bytes, the problem's are aligned to %s", serves, asked);
+        } else {
+            snprintf(text, room, "serves %s %s, not %s", name, serves, asked);
+        }
+    }
+    if (differences == 0 && !fits_target(instance, problem)) {
+        snprintf(text, room, "is for another chip");
+        return 1;
+    }
+    return differences;
+}
+
+static fmha_status fail_no_instance(struct fmha_dispatch *dispatch, const struct fmha_key *key,
+                                    const struct route *route, const struct fmha_operands *operands) {
+    char asked[256], cure[256], nearest[1024] = "", why[640];
+    size_t count = 0;
+    describe_key(key, asked, sizeof asked);
+    describe_cure(key, dispatch->device->info.arch, cure, sizeof cure);
+    if (route != NULL) { /* something computes it, but not with these values */
+        const struct fmha_descriptor *first = route->candidates[0]->descriptor;
+        int failed;
+        fmha_descriptor_serves(first, operands, &failed);
+        fmha_descriptor_explain(first, operands, failed, why, sizeof why);
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s on %s: none of %zu instances serves these values; %s: %s", asked,
+                         dispatch->device->info.arch, route->count, first->name, why);
+    }
+    pthread_mutex_lock(&dispatch->lock);
+    int best = 1000;
+    FOR_EACH_INSTANCE(dispatch, item) {
+        int differences = describe_difference(&item->descriptor->key, key, why, sizeof why);
+        count++;
+        if (differences < best) {
+            best = differences;
+            snprintf(nearest, sizeof nearest, "; the nearest, %s, %s", item->descriptor->name, why);
+        }
+    }
+    size_t libraries = dispatch->catalogue.count;
+    pthread_mutex_unlock(&dispatch->lock);
+    return fmha_fail(FMHA_ERROR_NO_INSTANCE,
+                     "%s on %s: expected an instance, got none among %zu of %zu libraries%s; make one with `%s` and "
+                     "name DIR in FMHA_LIBRARY_PATH",
+                     asked, dispatch->device->info.arch, count, libraries, nearest, cure);
+}
+
+static fmha_status fill_plan(const struct fmha_descriptor *instance, const struct fmha_operands *operands,
+                             fmha_kernel *kernel, struct fmha_plan *plan) {
+    int failed;
+    plan->kernel = kernel;
+    plan->workgroup = instance->workgroup;
+    plan->argument_bytes = instance->interface->argument_bytes;
+    if (!fmha_descriptor_grid(instance, operands, plan->grid, &plan->empty, &failed)) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: expected a grid of less than 2^32 workgroups in each dimension, got more in dimension "
+                         "%d; split the problem",
+                         instance->name, failed);
+    }
+    fmha_descriptor_pack(instance, operands, plan->arguments);
+    return FMHA_OK;
+}
+
+fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
+                               struct fmha_plan *plan) {
+    struct fmha_dispatch *dispatch = device->dispatch;
+    struct route *route;
+    fmha_status status = find_route(dispatch, key, &route), first_failure = FMHA_OK;
+    if (status != FMHA_OK) {
+        return status;
+    }
+    for (size_t i = 0; route != NULL && i < route->count; i++) {
+        struct loaded *item = route->candidates[i];
+        fmha_kernel *kernel;
+        if (!fmha_descriptor_serves(item->descriptor, operands, NULL)) {
+            continue;
+        }
+        status = ready(dispatch, item, &kernel);
+        if (status == FMHA_OK) {
+            return fill_plan(item->descriptor, operands, kernel, plan);
+        }
+        if (first_failure != FMHA_OK) {
+            continue; /* the better one's failure is the one to tell of */
+        }
+        first_failure = fmha_fail(status, "%s: %s", item->descriptor->name, fmha_last_error());
+    }
+    return first_failure != FMHA_OK ? first_failure : fail_no_instance(dispatch, key, route, operands);
+}
+
+static void dump_launch(const struct fmha_dispatch *dispatch, const struct fmha_plan *plan, const char *name) {
+    char text[4096];
+    int length = snprintf(text, sizeof text, "symbol %s\ngrid %u %u %u\nworkgroup %u 1 1\nargument_bytes %u\narguments",
+                          name, plan->grid[0], plan->grid[1], plan->grid[2], plan->workgroup, plan->argument_bytes);
+    for (uint32_t i = 0; i < plan->argument_bytes && length > 0 && (size_t)length < sizeof text - 4; i++) {
+        length += snprintf(text + length, sizeof text - (size_t)length, " %02x", plan->arguments[i]);
+    }
+    text[length++] = '\n';
+    fmha_log_dump(&dispatch->log, name, ".launch", text, (size_t)length);
+}
+
+fmha_status fmha_dispatch_launch(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
+                                 void *stream) {
+    struct fmha_plan plan;
+    fmha_status status = fmha_dispatch_plan(device, key, operands, &plan);
+    if (status != FMHA_OK || plan.empty) {
+        return status;
+    }
+    if (device->dispatch->log.dump != NULL) {
+        dump_launch(device->dispatch, &plan, fmha_kernel_symbol(plan.kernel));
+    }
+    const fmha_launch_config config = {
+        .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
+        .workgroup = {plan.workgroup, 1, 1},
+        .arguments = plan.arguments,
+        .argument_bytes = plan.argument_bytes,
+        .stream = stream,
+    };
+    return fmha_kernel_launch(plan.kernel, &config);
+}
+
+/* ---- Explaining ------------------------------------------------------------------------------------------ */
+
+/* "taken: its code object is read" or the like. */
+static void describe_source(const struct fmha_dispatch *dispatch, const struct loaded *item, char *text, size_t room) {
+    bool object = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT &&
+                  fmha_catalogue_has_object(item->library, item->descriptor);
+    snprintf(text, room, "taken: %s",
+             item->state == LOAD_DONE           ? "loaded already"
+             : object                           ? "by its code object"
+             : item->descriptor->source != NULL ? "by its text, from the cache or compiled on first use"
+                                                : "by its text, which is missing");
+}
+
+struct explanation {
+    struct fmha_dispatch *dispatch;
+    const struct fmha_key *key;
+    const struct fmha_operands *operands;
+    const struct loaded *taken;
+};
+
+/* The instance that a launch would take, as far as can be said without loading. The lock is held. */
+static const struct loaded *find_taken(const struct explanation *explanation) {
+    struct loaded *best = NULL;
+    FOR_EACH_INSTANCE(explanation->dispatch, item) {
+        if (item->state != LOAD_FAILED && fits_key(&item->descriptor->key, explanation->key) &&
+            fmha_descriptor_serves(item->descriptor, explanation->operands, NULL) &&
+            (best == NULL || compare_candidates(&item, &best) < 0)) {
+            best = item;
+        }
+    }
+    return best;
+}
+
+static void describe_verdict(const struct explanation *explanation, const struct loaded *item, char *text,
+                             size_t room) {
+    const struct fmha_descriptor *instance = item->descriptor;
+    int failed;
+    if (describe_difference(&instance->key, explanation->key, text, room) > 0) {
+        return;
+    }
+    if (!fmha_descriptor_serves(instance, explanation->operands, &failed)) {
+        fmha_descriptor_explain(instance, explanation->operands, failed, text, room);
+    } else if (item->state == LOAD_FAILED) {
+        snprintf(text, room, "does not load: %s", item->why);
+    } else if (item == explanation->taken) {
+        describe_source(explanation->dispatch, item, text, room);
+    } else {
+        snprintf(text, room, "would serve; %s comes before it", explanation->taken->descriptor->name);
+    }
+}
+
+fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
+                                  fmha_explain_visit visit, void *context) {
+    struct fmha_dispatch *dispatch = device->dispatch;
+    pthread_mutex_lock(&dispatch->lock);
+    fmha_status status = open_catalogue(dispatch);
+    struct explanation explanation = {dispatch, key, operands, NULL};
+    if (status == FMHA_OK) {
+        explanation.taken = find_taken(&explanation);
+    }
+    for (size_t i = 0; status == FMHA_OK && i < dispatch->catalogue.count; i++) {
+        const struct fmha_catalogue_library *library = &dispatch->catalogue.libraries[i];
+        size_t count = library->index != NULL ? fmha_index_count(library->index) : 0;
+        if (count == 0) {
+            visit(context, &(fmha_consideration){"", library->name, 0, library->note});
+        }
+        for (size_t j = 0; j < count; j++) {
+            const struct loaded *item = &dispatch->loaded[i][j];
+            char verdict[1024];
+            describe_verdict(&explanation, item, verdict, sizeof verdict);
+            visit(context,
+                  &(fmha_consideration){item->descriptor->name, library->name, item == explanation.taken, verdict});
+        }
+    }
+    pthread_mutex_unlock(&dispatch->lock);
+    if (status != FMHA_OK || explanation.taken != NULL) {
+        return status;
+    }
+    struct route *route;
+    status = find_route(dispatch, key, &route);
+    return status != FMHA_OK ? status : fail_no_instance(dispatch, key, route, operands);
+}
+
+/* ---- Candidates for the tuner ---------------------------------------------------------------------------- */
+
+fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key *key,
+                                     const struct fmha_operands *operands, struct fmha_dispatch_candidate *candidates,
+                                     size_t room, size_t *count) {
+    struct fmha_dispatch *dispatch = device->dispatch;
+    struct route *route;
+    *count = 0;
+    fmha_status status = find_route(dispatch, key, &route);
+    for (size_t i = 0; status == FMHA_OK && route != NULL && i < route->count; i++) {
+        struct loaded *item = route->candidates[i];
+        fmha_kernel *kernel;
+        if (!fmha_descriptor_serves(item->descriptor, operands, NULL) ||
+            ready(dispatch, item, &kernel) != FMHA_OK) { /* the log says why */
+            continue;
+        }
+        if (*count < room) {
+            struct fmha_dispatch_candidate *candidate = &candidates[*count];
+            candidate->instance = item->descriptor;
+            candidate->library = item->library->name;
+            status = fill_plan(item->descriptor, operands, kernel, &candidate->plan);
+        }
+        ++*count;
+    }
+    return status != FMHA_OK || *count > 0 ? status : fail_no_instance(dispatch, key, route, operands);
+}
