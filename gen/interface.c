@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void interface_source_hash(const char *bytes, size_t length, char hash[INTERFACE_HASH_SIZE]) {
+void interface_hash(const char *bytes, size_t length, char hash[INTERFACE_HASH_SIZE]) {
     _Static_assert(SHA256_DIGEST_STRING_LENGTH == INTERFACE_HASH_SIZE, "libmd writes the digits and a NUL");
     SHA256Data((const uint8_t *)bytes, length, hash);
 }
@@ -112,8 +112,8 @@ static bool add_build(cJSON *root, const struct resources *resources, const char
 }
 
 bool interface_text(const struct instance *instance, const struct resources *resources, const char *compiler,
-                    const char *const *flags, int flag_count, const char *source_hash, struct text *out,
-                    struct error *error) {
+                    const char *const *flags, int flag_count, const char *source_hash, const char *object_hash,
+                    struct text *out, struct error *error) {
     const struct spec *spec = &instance->spec;
     cJSON *root = cJSON_CreateObject();
     bool done = root && add_number(root, "fmha", FMHA_ABI_VERSION) && add_string(root, "symbol", instance->name) &&
@@ -121,7 +121,8 @@ bool interface_text(const struct instance *instance, const struct resources *res
                 add_string(root, "operation", spec_fields[SPEC_OP].words[spec->value[SPEC_OP]]) &&
                 add_spec(root, spec) && add_constraints(root, instance) && add_launch(root, instance) &&
                 add_arguments(root, instance) && add_build(root, resources, compiler, flags, flag_count) &&
-                add_string(root, "source_hash", source_hash);
+                add_string(root, "source_hash", source_hash) &&
+                (!object_hash || add_string(root, "object_hash", object_hash));
     char *printed = done ? cJSON_Print(root) : NULL;
     if (printed)
         text_printf(out, "%s\n", printed);
@@ -130,14 +131,18 @@ bool interface_text(const struct instance *instance, const struct resources *res
     return (printed && !out->failed) || error_set(error, ERROR_RUN, "%s: out of memory", instance->name);
 }
 
-bool interface_json(const struct instance *instance, const struct resources *resources, const fmha_compiler *compiler,
-                    struct text *out, struct error *error) {
-    char storage[256], hash[INTERFACE_HASH_SIZE];
+bool interface_json(const struct instance *instance, const struct interface_object *object, struct text *out,
+                    struct error *error) {
+    char storage[256], source_hash[INTERFACE_HASH_SIZE], object_hash[INTERFACE_HASH_SIZE];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
-    int count =
-        fmha_compiler_flags(compiler, instance->spec.arch, (int)instance->spec.value[SPEC_WAVE], storage, flags);
+    interface_hash(instance->text.bytes, instance->text.length, source_hash);
+    if (!object)
+        return interface_text(instance, NULL, NULL, NULL, 0, source_hash, NULL, out, error);
+    int count = fmha_compiler_flags(object->compiler, instance->spec.arch, (int)instance->spec.value[SPEC_WAVE],
+                                    storage, flags);
     if (count < 0)
         return error_set(error, ERROR_RUN, "%s: %s", instance->name, fmha_last_error());
-    interface_source_hash(instance->text.bytes, instance->text.length, hash);
-    return interface_text(instance, resources, compiler->version, flags, count, hash, out, error);
+    interface_hash(object->bytes, object->length, object_hash);
+    return interface_text(instance, object->resources, object->compiler->version, flags, count, source_hash,
+                          object_hash, out, error);
 }

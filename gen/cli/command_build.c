@@ -1,17 +1,15 @@
 /* `fmhagen build`: code objects and their interfaces. */
 #include <cjson/cJSON.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
-#include "codeobject.h"
-#include "compiler.h"
+#include "compile.h"
 #include "interface.h"
 #include "kernels.h"
 #include "output.h"
+#include "workers.h"
 
 #define SUFFIX_OBJECT    ".hsaco"
 #define SUFFIX_INTERFACE ".json"
@@ -38,33 +36,17 @@ struct build {
     const char *folder;
     struct job *jobs;
     int count;
-    atomic_int next, finished;
-    bool terminal;
 };
 
 /* ---- One instance -------------------------------------------------------------------------------------------------
  */
 
-static bool check_object(const struct build *build, struct job *job, const void *image, size_t image_bytes,
-                         struct error *error) {
-    const struct instance *instance = job->instance;
-    if (!codeobject_resources(image, image_bytes, instance->name, &job->resources, error))
-        return false;
-    if (!build->options->allow_spills && !resources_clean(&job->resources, error))
-        return false;
-    if (job->resources.lds_bytes != (int)instance->lds_bytes)
-        return error_set(error, ERROR_RUN,
-                         "%s: expected %u bytes of LDS in the code object, as its descriptor says, got %d; this is a "
-                         "fault of the template",
-                         instance->name, (unsigned)instance->lds_bytes, job->resources.lds_bytes);
-    return true;
-}
-
-static bool write_results(const struct build *build, const struct job *job, const void *image, size_t image_bytes,
+static bool write_results(const struct build *build, const struct job *job, const struct code_object *object,
                           struct error *error) {
     const struct instance *instance = job->instance;
+    const struct interface_object compiled = {&object->resources, job->compiler, object->bytes, object->length};
     struct text interface = {0};
-    if (!interface_json(instance, &job->resources, job->compiler, &interface, error)) {
+    if (!interface_json(instance, &compiled, &interface, error)) {
         text_free(&interface);
         return false;
     }
@@ -72,80 +54,33 @@ static bool write_results(const struct build *build, const struct job *job, cons
     int count = 0;
     if (build->options->keep_source)
         files[count++] = (struct output_file){job->source_path, instance->text.bytes, instance->text.length};
-    files[count++] = (struct output_file){job->object_path, image, image_bytes};
+    files[count++] = (struct output_file){job->object_path, object->bytes, object->length};
     files[count++] = (struct output_file){job->interface_path, interface.bytes, interface.length};
     bool done = output_folder_make(build->folder, error) && output_write_all(files, count, error);
     text_free(&interface);
     return done;
 }
 
-static bool run_job(const struct build *build, struct job *job, struct error *error) {
-    const struct instance *instance = job->instance;
-    const fmha_source source = {
-        .text = instance->text.bytes, .symbol = instance->name, .wave = instance->spec.value[SPEC_WAVE]};
-    void *image = NULL;
-    size_t image_bytes = 0;
-    if (fmha_compiler_compile_source(job->compiler, instance->spec.arch, &source, &image, &image_bytes) != FMHA_OK)
-        return error_set(error, ERROR_RUN, "%s: %s", instance->name, fmha_last_error());
-    bool done =
-        check_object(build, job, image, image_bytes, error) && write_results(build, job, image, image_bytes, error);
-    free(image);
-    return done;
+static void run_job(void *context, int index) {
+    struct build *build = context;
+    struct job *job = &build->jobs[index];
+    struct code_object object;
+    job->done = compile_instance(job->instance, job->compiler, build->options->allow_spills, &object, &job->error);
+    if (job->done) {
+        job->resources = object.resources;
+        job->done = write_results(build, job, &object, &job->error);
+        code_object_free(&object);
+    }
+    job->finished = job->done || !interrupt_came(); /* else its compiler was ended with the others */
 }
 
-static void *work(void *context) {
-    struct build *build = context;
-    for (;;) {
-        int index = atomic_fetch_add(&build->next, 1);
-        if (index >= build->count || interrupt_came())
-            return NULL;
-        struct job *job = &build->jobs[index];
-        job->done = run_job(build, job, &job->error);
-        job->finished = job->done || !interrupt_came(); /* else its compiler was ended with the others */
-        int finished = atomic_fetch_add(&build->finished, 1) + 1;
-        if (build->terminal)
-            fprintf(stderr, "\r\033[K[%d/%d] %s", finished, build->count, job->instance->name);
-    }
+static const char *job_label(void *context, int index) {
+    const struct build *build = context;
+    return build->jobs[index].instance->name;
 }
 
 /* ---- All of them --------------------------------------------------------------------------------------------------
  */
-
-static void compile_all(struct build *build) {
-    int64_t wanted = build->options->jobs ? build->options->jobs : (int64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (wanted > build->count)
-        wanted = build->count;
-    pthread_t *threads = wanted > 1 ? calloc((size_t)wanted - 1, sizeof *threads) : NULL;
-    int started = 0;
-    while (threads && started < wanted - 1 && pthread_create(&threads[started], NULL, work, build) == 0)
-        started++;
-    work(build);
-    for (int i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
-    free(threads);
-    if (build->terminal)
-        fprintf(stderr, "\r\033[K");
-}
-
-/* A compiler for each chip of the jobs, looked for once a chip. */
-static bool find_compilers(struct job *jobs, int count, fmha_compiler *compilers, struct error *error) {
-    int found = 0;
-    for (int i = 0; i < count; i++) {
-        const char *arch = jobs[i].instance->spec.arch;
-        for (int j = 0; j < i && !jobs[i].compiler; j++)
-            if (strcmp(jobs[j].instance->spec.arch, arch) == 0)
-                jobs[i].compiler = jobs[j].compiler;
-        if (jobs[i].compiler)
-            continue;
-        bool serves = fmha_compiler_find(arch, &compilers[found]) == FMHA_OK;
-        if (interrupt_came())
-            return error_set(error, ERROR_RUN, "build: interrupted; nothing was compiled");
-        if (!serves)
-            return error_set(error, ERROR_RUN, "%s", fmha_last_error());
-        jobs[i].compiler = &compilers[found++];
-    }
-    return true;
-}
 
 static bool name_files(struct job *jobs, int count, const char *folder, struct error *error) {
     for (int i = 0; i < count; i++) {
@@ -249,44 +184,45 @@ static bool conclude(const struct build *build, struct error *error) {
 /* ---- The command ---------------------------------------------------------------------------------------------------
  */
 
-static bool build_kernels(struct build *build, const struct kernels *kernels, fmha_compiler *compilers,
+static bool build_kernels(struct build *build, const struct kernels *kernels, struct compilers *compilers,
                           struct error *error) {
     build->count = (int)kernels->count; /* at most SPEC_PRODUCT_MAX */
-    for (int i = 0; i < build->count; i++)
+    if (!compilers_find(kernels, "build", compilers, error))
+        return false;
+    for (int i = 0; i < build->count; i++) {
         build->jobs[i].instance = &kernels->instances[i];
-    if (!find_compilers(build->jobs, build->count, compilers, error) ||
-        !name_files(build->jobs, build->count, build->options->output ? build->folder : "", error))
+        build->jobs[i].compiler = compilers->of[i];
+    }
+    if (!name_files(build->jobs, build->count, build->options->output ? build->folder : "", error))
         return false;
     if (access(build->folder, F_OK) == 0 && !output_is_folder(build->folder))
         return error_set(error, ERROR_RUN, "%s: expected a folder, got a file; choose another with -o", build->folder);
-    compile_all(build);
+    workers_run(&(struct workers){build->count, build->options->jobs, run_job, job_label, build});
     return conclude(build, error);
 }
 
 static int run(const struct arguments *arguments) {
     const struct build_options *options = arguments->own;
-    struct build build = {
-        .options = options, .folder = options->output ? options->output : ".", .terminal = isatty(STDERR_FILENO) != 0};
+    struct build build = {.options = options, .folder = options->output ? options->output : "."};
     struct kernels kernels = {0};
     struct error error;
     bool done = true;
     if (options->output && strcmp(options->output, "-") == 0)
         done = error_set(&error, ERROR_USAGE, "-o: expected a folder, got standard output; build writes files");
     done = done && kernels_open(&arguments->kernel, &kernels, &error) && kernels_emit(&kernels, &error);
-    fmha_compiler *compilers = NULL;
+    struct compilers compilers = {0};
     if (done) {
-        compilers = calloc(kernels.count, sizeof *compilers);
         build.jobs = calloc(kernels.count, sizeof *build.jobs);
-        done = (compilers && build.jobs) || error_set(&error, ERROR_RUN, "build: out of memory");
+        done = build.jobs || error_set(&error, ERROR_RUN, "build: out of memory");
     }
-    done = done && build_kernels(&build, &kernels, compilers, &error);
+    done = done && build_kernels(&build, &kernels, &compilers, &error);
     for (int i = 0; i < build.count; i++) {
         free(build.jobs[i].object_path);
         free(build.jobs[i].interface_path);
         free(build.jobs[i].source_path);
     }
     free(build.jobs);
-    free(compilers);
+    compilers_free(&compilers);
     kernels_free(&kernels);
     return done ? 0 : cli_fail(&error);
 }

@@ -46,7 +46,7 @@ Test(interface, holds_all_that_a_launcher_needs) {
     const struct resources resources = {
         .vgpr = 222, .sgpr = 40, .vgpr_spills = 1, .sgpr_spills = 2, .waves_per_simd = 6};
     const char *const flags[] = {"-O3", "-x"};
-    cr_assert(interface_text(&instance, &resources, "clang version 22.1.8", flags, 2, "0123", &out, &error));
+    cr_assert(interface_text(&instance, &resources, "clang version 22.1.8", flags, 2, "0123", "4567", &out, &error));
     cr_assert_eq(out.bytes[out.length - 1], '\n');
     cr_assert(strstr(out.bytes, "9223372036854775807"), "64 bits were rounded");
     char *got = compact(out.bytes);
@@ -68,7 +68,7 @@ Test(interface, holds_all_that_a_launcher_needs) {
         "\"strides\":[\"1\"],\"offset\":8,\"size\":8,\"align\":4},"
         "{\"name\":\"stride_q\",\"kind\":\"value\",\"type\":\"i64\",\"offset\":16,\"size\":8}],\"argument_bytes\":24,"
         "\"resources\":{\"vgpr\":222,\"sgpr\":40,\"spills\":3,\"scratch_bytes\":0,\"waves_per_simd\":6},"
-        "\"compiler\":\"clang version 22.1.8\",\"flags\":[\"-O3\",\"-x\"],\"source_hash\":\"0123\"}";
+        "\"compiler\":\"clang version 22.1.8\",\"flags\":[\"-O3\",\"-x\"],\"source_hash\":\"0123\",\"object_hash\":\"4567\"}";
     cr_assert_str_eq(got, expected, "got\n%s\nexpected\n%s", got, expected);
     cJSON_free(got);
     text_free(&out);
@@ -83,7 +83,7 @@ Test(interface, without_a_compiler) {
     strcpy(instance.spec.set[0].value, "16");
     instance.spec.set_count = 1;
     instance.spec.value[SPEC_V_LAYOUT] = 1;
-    cr_assert(interface_text(&instance, NULL, NULL, NULL, 0, "0123", &out, &error));
+    cr_assert(interface_text(&instance, NULL, NULL, NULL, 0, "0123", NULL, &out, &error));
     cr_assert(!strstr(out.bytes, "resources") && !strstr(out.bytes, "compiler") && !strstr(out.bytes, "flags"));
     char *got = compact(out.bytes);
     cr_assert(strstr(got, "\"v_layout\":\"transposed\",\"align\":16"));
@@ -93,10 +93,10 @@ Test(interface, without_a_compiler) {
 }
 
 /* Examples of FIPS 180-4. */
-Test(interface, source_hash_is_sha256) {
+Test(interface, hashes_are_sha256) {
     char hash[INTERFACE_HASH_SIZE];
-    interface_source_hash("abc", 3, hash);
+    interface_hash("abc", 3, hash);
     cr_assert_str_eq(hash, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    interface_source_hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, hash);
+    interface_hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, hash);
     cr_assert_str_eq(hash, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
