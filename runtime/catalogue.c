@@ -118,19 +118,21 @@ static char *format_text(const char *format, ...) {
 
 /* `folder` of the chip is the new library's from now on, NULL for what is linked in. */
 static struct fmha_catalogue_library *append(struct fmha_catalogue *catalogue, const char *name, char *folder) {
-    struct fmha_catalogue_library *larger =
+    struct fmha_catalogue_library **larger =
         realloc(catalogue->libraries, (catalogue->count + 1) * sizeof *catalogue->libraries);
+    struct fmha_catalogue_library *library = calloc(1, sizeof *library);
     char *copy = strdup(name);
     if (larger != NULL) {
         catalogue->libraries = larger;
     }
-    if (larger == NULL || copy == NULL) {
+    if (larger == NULL || library == NULL || copy == NULL) {
+        free(library);
         free(copy);
         free(folder);
         return NULL;
     }
-    struct fmha_catalogue_library *library = &catalogue->libraries[catalogue->count++];
     *library = (struct fmha_catalogue_library){.name = copy, .folder = folder};
+    catalogue->libraries[catalogue->count++] = library;
     return library;
 }
 
@@ -168,7 +170,7 @@ static fmha_status add_library(struct fmha_catalogue *catalogue, const char *fol
     char *chip_folder = NULL;
     if (folder != NULL) {
         for (size_t i = 0; i < catalogue->count; i++) { /* one that is named twice is asked once */
-            if (catalogue->libraries[i].folder != NULL && strcmp(catalogue->libraries[i].name, folder) == 0) {
+            if (catalogue->libraries[i]->folder != NULL && strcmp(catalogue->libraries[i]->name, folder) == 0) {
                 return FMHA_OK;
             }
         }
@@ -222,11 +224,24 @@ static fmha_status add_beside(struct fmha_catalogue *catalogue, const char *proc
     return status;
 }
 
+static void name_processor(const char *arch, char processor[64]) {
+    snprintf(processor, 64, "%.*s", (int)strcspn(arch, ":"), arch);
+}
+
+fmha_status fmha_catalogue_add(struct fmha_catalogue *catalogue, const char *arch, const char *folder,
+                               const struct fmha_log *log) {
+    char processor[64];
+    name_processor(arch, processor);
+    return add_library(catalogue, folder, processor, log) == FMHA_OK
+               ? FMHA_OK
+               : fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for the index of an instance library", arch);
+}
+
 fmha_status fmha_catalogue_open(const char *arch, char *const *added, size_t added_count, const struct fmha_log *log,
                                 struct fmha_catalogue *catalogue) {
     char processor[64];
     *catalogue = (struct fmha_catalogue){0};
-    snprintf(processor, sizeof processor, "%.*s", (int)strcspn(arch, ":"), arch);
+    name_processor(arch, processor);
     fmha_status status = FMHA_OK;
     for (size_t i = 0; i < added_count && status == FMHA_OK; i++) {
         status = add_library(catalogue, added[i], processor, log);
@@ -249,11 +264,12 @@ fmha_status fmha_catalogue_open(const char *arch, char *const *added, size_t add
 
 void fmha_catalogue_close(struct fmha_catalogue *catalogue) {
     for (size_t i = 0; i < catalogue->count; i++) {
-        struct fmha_catalogue_library *library = &catalogue->libraries[i];
+        struct fmha_catalogue_library *library = catalogue->libraries[i];
         fmha_index_free(library->index);
         free(library->name);
         free(library->folder);
         free(library->note);
+        free(library);
     }
     free(catalogue->libraries);
     *catalogue = (struct fmha_catalogue){0};

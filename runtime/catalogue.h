@@ -14,7 +14,7 @@ struct fmha_catalogue_library {
 };
 
 struct fmha_catalogue {
-    struct fmha_catalogue_library *libraries;
+    struct fmha_catalogue_library **libraries; /* each stays where it is until the catalogue is closed */
     size_t count;
 };
 
@@ -22,6 +22,10 @@ struct fmha_catalogue {
  * cannot be read is noted and passed over: only memory is an error. */
 fmha_status fmha_catalogue_open(const char *arch, char *const *added, size_t added_count, const struct fmha_log *log,
                                 struct fmha_catalogue *catalogue);
+
+/* Adds one more folder after those. */
+fmha_status fmha_catalogue_add(struct fmha_catalogue *catalogue, const char *arch, const char *folder,
+                               const struct fmha_log *log);
 void fmha_catalogue_close(struct fmha_catalogue *catalogue);
 
 /* Bytes of an instance's code object or text, checked against what the index says of them. `found` false: the library

@@ -20,6 +20,7 @@ enum load_state { LOAD_NONE, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED };
 struct loaded {
     const struct fmha_descriptor *descriptor;
     const struct fmha_catalogue_library *library;
+    size_t order;                  /* of its library */
     _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
     enum load_state state;         /* guarded by the dispatch's lock, as what follows */
     fmha_status failure;           /* of LOAD_FAILED: what would happen again */
@@ -43,6 +44,7 @@ struct fmha_dispatch {
     bool opened; /* the catalogue was read */
     struct fmha_catalogue catalogue;
     struct loaded **loaded; /* for each library of the catalogue, one for each of its instances */
+    size_t listed;          /* libraries that `loaded` has */
     char **added;           /* folders */
     size_t added_count;
 };
@@ -73,8 +75,8 @@ static void drop_route(struct fmha_route *route) {
 /* Modules stay loaded: kernels of theirs may run. They go with the device. */
 static void forget(struct fmha_dispatch *dispatch) {
     fmha_routes_clear(&dispatch->routes, drop_route);
-    for (size_t i = 0; dispatch->loaded != NULL && i < dispatch->catalogue.count; i++) {
-        size_t count = dispatch->loaded[i] != NULL ? fmha_index_count(dispatch->catalogue.libraries[i].index) : 0;
+    for (size_t i = 0; i < dispatch->listed; i++) {
+        size_t count = dispatch->loaded[i] != NULL ? fmha_index_count(dispatch->catalogue.libraries[i]->index) : 0;
         for (size_t j = 0; j < count; j++) {
             free(dispatch->loaded[i][j].why);
         }
@@ -82,6 +84,7 @@ static void forget(struct fmha_dispatch *dispatch) {
     }
     free(dispatch->loaded);
     dispatch->loaded = NULL;
+    dispatch->listed = 0;
     fmha_catalogue_close(&dispatch->catalogue);
     dispatch->opened = false;
 }
@@ -188,7 +191,29 @@ static int compare_candidates(const void *left_pointer, const void *right_pointe
         return a_ready ? -1 : 1;
     }
     int order = strcmp(a->name, b->name);
-    return order != 0 ? order : left->library < right->library ? -1 : left->library > right->library;
+    return order != 0 ? order : left->order < right->order ? -1 : left->order > right->order;
+}
+
+/* Makes the list of a library's instances; those of the libraries before it are there. The lock is held. */
+static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
+    const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
+    size_t instances = library->index != NULL ? fmha_index_count(library->index) : 0;
+    struct loaded **larger = realloc(dispatch->loaded, (i + 1) * sizeof *larger);
+    struct loaded *list = larger != NULL && instances > 0 ? calloc(instances, sizeof *list) : NULL;
+    if (larger != NULL) {
+        dispatch->loaded = larger;
+        dispatch->loaded[i] = list;
+        dispatch->listed = i + 1;
+    }
+    if (larger == NULL || (list == NULL && instances > 0)) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its instances", dispatch->device->info.name);
+    }
+    for (size_t j = 0; j < instances; j++) {
+        list[j].descriptor = fmha_index_at(library->index, j);
+        list[j].library = library;
+        list[j].order = i;
+    }
+    return FMHA_OK;
 }
 
 /* Reads the catalogue once. The lock is held. */
@@ -202,36 +227,21 @@ static fmha_status open_catalogue(struct fmha_dispatch *dispatch) {
         return status;
     }
     dispatch->opened = true;
-    size_t count = dispatch->catalogue.count;
-    bool enough = true;
-    dispatch->loaded = calloc(count + 1, sizeof *dispatch->loaded);
-    for (size_t i = 0; dispatch->loaded != NULL && i < count && enough; i++) {
-        const struct fmha_catalogue_library *library = &dispatch->catalogue.libraries[i];
-        size_t instances = library->index != NULL ? fmha_index_count(library->index) : 0;
-        if (instances == 0) {
-            continue;
-        }
-        struct loaded *list = calloc(instances, sizeof *list);
-        dispatch->loaded[i] = list;
-        enough = list != NULL;
-        for (size_t j = 0; enough && j < instances; j++) {
-            list[j].descriptor = fmha_index_at(library->index, j);
-            list[j].library = library;
-        }
+    for (size_t i = 0; i < dispatch->catalogue.count && status == FMHA_OK; i++) {
+        status = list_instances(dispatch, i);
     }
-    if (dispatch->loaded == NULL || !enough) {
+    if (status != FMHA_OK) {
         forget(dispatch);
-        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its instances", dispatch->device->info.name);
     }
-    return FMHA_OK;
+    return status;
 }
 
 /* Visits every instance of every library. The lock is held. */
 #define FOR_EACH_INSTANCE(dispatch, item)                                                                              \
-    for (size_t library_ = 0; library_ < (dispatch)->catalogue.count; library_++)                                      \
+    for (size_t library_ = 0; library_ < (dispatch)->listed; library_++)                                               \
         for (struct loaded *item = (dispatch)->loaded[library_],                                                       \
                            *end_ = item != NULL                                                                        \
-                                       ? item + fmha_index_count((dispatch)->catalogue.libraries[library_].index)      \
+                                       ? item + fmha_index_count((dispatch)->catalogue.libraries[library_]->index)     \
                                        : NULL;                                                                         \
              item != end_; item++)
 
@@ -680,7 +690,7 @@ fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *ke
         explanation.taken = find_taken(&explanation);
     }
     for (size_t i = 0; status == FMHA_OK && i < dispatch->catalogue.count; i++) {
-        const struct fmha_catalogue_library *library = &dispatch->catalogue.libraries[i];
+        const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
         size_t count = library->index != NULL ? fmha_index_count(library->index) : 0;
         if (count == 0) {
             visit(context, &(fmha_consideration){"", library->name, 0, library->note});
