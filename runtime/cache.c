@@ -16,9 +16,7 @@
 #include "driver.h"
 #include "hash.h"
 
-#define LIMIT_MIB_DEFAULT 512
-#define LIMIT_MIB_MAX     1048576
-#define PAUSE_MS_MAX      20
+#define PAUSE_MS_MAX 20
 
 /* One request on its way. */
 typedef struct request {
@@ -137,29 +135,14 @@ static void release_lock(request *r) {
 
 /* ---- Looking, making, keeping ---------------------------------------------------------------------------- */
 
-/* $FMHA_CACHE_MAX_MIB. */
-static void read_limit(request *r) {
-    const char *text = getenv("FMHA_CACHE_MAX_MIB");
-    uint64_t mib = LIMIT_MIB_DEFAULT;
-    if (text != NULL && text[0] != '\0') {
-        char *end;
-        errno = 0;
-        unsigned long long value = strtoull(text, &end, 10);
-        if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value > LIMIT_MIB_MAX) {
-            r->limit_remark = "; FMHA_CACHE_MAX_MIB: expected a whole number from 0 to 1048576, so it is 512";
-        } else {
-            mib = value;
-        }
-    }
-    r->limit_bytes = mib << 20;
-}
-
 /* Opens the folder. False when there is no cache, and why in r->path. */
 static bool open_folder(request *r) {
     char reason[CACHE_REASON_BYTES];
     r->folder = -1;
     r->lock_file = -1;
-    read_limit(r);
+    if (!fmha_cache_limit(&r->limit_bytes)) {
+        r->limit_remark = "; FMHA_CACHE_MAX_MIB: expected a whole number from 0 to 1048576, so it is 512";
+    }
     if (r->limit_bytes == 0) {
         snprintf(r->path, sizeof r->path, "FMHA_CACHE_MAX_MIB is 0");
     } else if (fmha_cache_folder(r->path, sizeof r->path)) {

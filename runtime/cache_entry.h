@@ -16,9 +16,12 @@
 #define CACHE_COMPILER  ".compiler" /* an answer of a compiler (compiler_memo.h) */
 #define CACHE_LOCK      ".lock"
 #define CACHE_TEMPORARY ".tmp"
+/* How many bytes the entries may have together: $FMHA_CACHE_MAX_MIB, 0: there is no cache; else 512 MiB. False when the
+ * variable is set to anything else. */
+bool fmha_cache_limit(uint64_t *bytes);
 
 /* Opens the folder at `path`, making it and those above it when they are missing. The descriptor, or -1 with the
- * reason: "cannot be made: …", "belongs to user 7 and not to 1000", … */
+ * reason: "cannot be used: Not a directory", "belongs to user 7, expected 1000", … */
 int fmha_cache_open(const char *path, char reason[CACHE_REASON_BYTES]);
 
 /* The hash of a key in 16 hexadecimal digits, and an ending. */

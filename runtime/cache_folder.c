@@ -10,7 +10,9 @@
 #include "cache.h"
 #include "cache_entry.h"
 
-#define VERSION_FOLDER "v1" /* docs/cache.md: the rule for the next one */
+#define LIMIT_MIB_DEFAULT 512
+#define LIMIT_MIB_MAX     1048576
+#define VERSION_FOLDER    "v1" /* docs/cache.md: the rule for the next one */
 
 bool fmha_cache_folder(char *path, size_t path_bytes) {
     static const struct {
@@ -31,6 +33,22 @@ bool fmha_cache_folder(char *path, size_t path_bytes) {
     }
     snprintf(path, path_bytes, "none of FMHA_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
     return false;
+}
+
+bool fmha_cache_limit(uint64_t *bytes) {
+    const char *text = getenv("FMHA_CACHE_MAX_MIB");
+    *bytes = (uint64_t)LIMIT_MIB_DEFAULT << 20;
+    if (text == NULL || text[0] == '\0') {
+        return true;
+    }
+    char *end;
+    errno = 0;
+    unsigned long long mib = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || mib > LIMIT_MIB_MAX) {
+        return false;
+    }
+    *bytes = (uint64_t)mib << 20;
+    return true;
 }
 
 /* Makes the folder and those above it that are missing, for this user alone. False with errno. */

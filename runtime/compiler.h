@@ -24,8 +24,13 @@ fmha_status fmha_compiler_find(const char *arch, fmha_compiler *compiler);
 /* As above for the host: clang++ 19 and later of the highest version; $FMHA_HOST_CXX comes first. */
 fmha_status fmha_compiler_find_host(fmha_compiler *compiler);
 
+/* What decides, beside the text, what the compiler makes of it: itself with its version and files, the flags for `arch`
+ * and `wave` (arch NULL: none), variables of the environment. Lines of "name value", malloc'ed; the caller frees it. */
+fmha_status fmha_compiler_identity(const fmha_compiler *compiler, const char *arch, int wave, char **text);
+
 /* One line per place that was looked at, for `fmhagen doctor`: calls back with place, what was found ("" for nothing)
- * and the verdict ("taken", "would serve", or why not). arch NULL: the places of host compilers. */
+ * and the verdict ("taken", "would serve", or why not). Every compiler is asked anew. arch NULL: the places of host
+ * compilers. */
 typedef void (*fmha_compiler_visit)(void *context, const char *place, const char *found, const char *verdict);
 void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *context);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "compiler.h"
+#include "compiler_memo.h"
 #include "driver.h"
 
 #define PROBE_LIMIT_SECONDS 10
@@ -19,22 +20,26 @@
 #define CLANG_MAJOR_MIN     19
 #define REASON_BYTES        512
 
-/* What asking one executable gave. Answers are kept for the life of the process; a changed file is asked again. */
+/* What asking one executable gave. Answers are kept for the life of the process, and what compilers said beyond it
+ * (compiler_memo.h); when a file that an answer stands on has changed, it is asked again. */
 typedef struct probe {
     struct probe *next;
     char path[1024];
-    char arch[64]; /* "" for the version, else whether it knows this chip */
-    struct timespec changed;
-    off_t file_bytes;
-    ino_t inode;
+    char arch[64];        /* "" for the version, "lld", else whether it knows this chip */
+    char *files;          /* what it stands on */
+    uint64_t environment; /* fmha_memo_environment */
+    unsigned survey;      /* the one that asked it anew; 0: what was kept was good enough */
     bool serves;
+    bool no_memory;
     char reason[REASON_BYTES]; /* why not */
     fmha_compiler compiler;    /* of a version probe that serves */
     int clang_version[3];
+    char installed[1024]; /* of a version probe: the folder that clang says it is in; "" when it does not */
 } probe;
 
 static pthread_mutex_t probes_lock = PTHREAD_MUTEX_INITIALIZER;
 static probe *probes;
+static unsigned surveys; /* how many asked everything anew */
 
 /* ---- Asking one executable ------------------------------------------------------------------------------- */
 
@@ -55,6 +60,36 @@ static const char *line_with(const char *text, const char *word, const char **at
     return found;
 }
 
+/* Runs the command, or recalls what it said. *words is malloc'ed or NULL. False: it did not run, and the reason. */
+static bool run(probe *asked, const char *const *argv, char **words, int *exit_code, bool *recalled) {
+    char *files = NULL;
+    *recalled = asked->survey == 0 && fmha_memo_recall(argv, words, &files);
+    if (*recalled) {
+        free(asked->files);
+        asked->files = files;
+        *exit_code = 0;
+        return true;
+    }
+    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, exit_code) != FMHA_OK) {
+        snprintf(asked->reason, sizeof asked->reason, "does not run: %.400s", fmha_last_error());
+        return false;
+    }
+    return true;
+}
+
+static void stands_on(probe *asked, const char *path) {
+    asked->no_memory = !fmha_memo_add_file(&asked->files, path) || asked->no_memory;
+}
+
+/* Whoever asks a compiler asks what it names as its own place. */
+static void stands_on_clang(probe *asked, const char *installed) {
+    char path[1100];
+    if (installed[0] != '\0') {
+        snprintf(path, sizeof path, "%s/clang", installed);
+        stands_on(asked, path);
+    }
+}
+
 /* Reads `--version`: of hipcc "HIP version: 7.0.51831-0" and its clang's lines, of clang "… clang version 22.1.8 (…)".
  */
 static void read_version(probe *asked, const char *words) {
@@ -71,6 +106,10 @@ static void read_version(probe *asked, const char *words) {
     fmha_compiler *compiler = &asked->compiler;
     char clang_text[96];
     copy_line(clang_text, hip_line != NULL ? sizeof clang_text / 2 : sizeof clang_text, clang_line);
+    const char *installed = NULL;
+    if (line_with(words, "InstalledDir: ", &installed) != NULL) {
+        copy_line(asked->installed, sizeof asked->installed, installed);
+    }
     snprintf(compiler->path, sizeof compiler->path, "%s", asked->path);
     compiler->clang_major = version[0];
     compiler->is_hipcc = hip_line != NULL;
@@ -91,12 +130,28 @@ static void read_version(probe *asked, const char *words) {
     }
 }
 
+/* clang names the files of options that it has read. */
+static void stands_on_configuration(probe *asked, const char *words) {
+    static const char label[] = "Configuration file: ";
+    for (const char *line = strstr(words, label); line != NULL; line = strstr(line + 1, label)) {
+        char path[1024];
+        copy_line(path, sizeof path, line + strlen(label));
+        stands_on(asked, path);
+    }
+}
+
+static void keep(const probe *asked, const char *const *argv, const char *words) {
+    if (!asked->no_memory) {
+        fmha_memo_keep(argv, words != NULL ? words : "", asked->files);
+    }
+}
+
 static void ask_version(probe *asked) {
     const char *argv[] = {asked->path, "--version", NULL};
     char *words;
     int exit_code;
-    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, &words, &exit_code) != FMHA_OK) {
-        snprintf(asked->reason, sizeof asked->reason, "does not run: %.400s", fmha_last_error());
+    bool recalled;
+    if (!run(asked, argv, &words, &exit_code, &recalled)) {
         return;
     }
     if (exit_code != 0) {
@@ -106,16 +161,21 @@ static void ask_version(probe *asked) {
                  line);
     } else {
         read_version(asked, words != NULL ? words : "");
+        if (!recalled) {
+            stands_on_clang(asked, asked->installed);
+            stands_on_configuration(asked, words != NULL ? words : "");
+            keep(asked, argv, words);
+        }
     }
     free(words);
 }
 
 /* Has the compiler accept an empty file for the chip, with the flags of every instance. */
-static void ask_chip(probe *asked, const fmha_compiler *compiler) {
+static void ask_chip(probe *asked, const probe *version) {
     char storage[256];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
     const char *argv[FMHA_COMPILER_FLAGS_MAX + 4];
-    int flag_count = fmha_compiler_flags(compiler, asked->arch, 32, storage, flags);
+    int flag_count = fmha_compiler_flags(&version->compiler, asked->arch, 32, storage, flags);
     if (flag_count < 0) {
         snprintf(asked->reason, sizeof asked->reason, "'%s' is no gfx target", asked->arch);
         return;
@@ -130,11 +190,17 @@ static void ask_chip(probe *asked, const fmha_compiler *compiler) {
     argv[count] = NULL;
     char *words;
     int exit_code;
-    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, &words, &exit_code) != FMHA_OK) {
-        snprintf(asked->reason, sizeof asked->reason, "does not run: %.400s", fmha_last_error());
+    bool recalled;
+    if (!run(asked, argv, &words, &exit_code, &recalled)) {
         return;
     }
     asked->serves = exit_code == 0;
+    if (!recalled) {
+        stands_on_clang(asked, version->installed);
+    }
+    if (!recalled && asked->serves) {
+        keep(asked, argv, words);
+    }
     if (!asked->serves) {
         char line[256];
         copy_line(line, sizeof line, words != NULL ? words : "nothing");
@@ -143,23 +209,82 @@ static void ask_chip(probe *asked, const fmha_compiler *compiler) {
     free(words);
 }
 
+/* The next folder of a PATH-like list, into `folder`; NULL at its end. Empty parts, which mean the working directory,
+ * and parts too long for a path are passed over. */
+static const char *next_folder(const char *list, char folder[1024]) {
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ":");
+        const char *after = list + length + (list[length] == ':');
+        if (length > 0 && length < 1000) {
+            memcpy(folder, list, length);
+            folder[length] = '\0';
+            return after;
+        }
+        list = after;
+    }
+    return NULL;
+}
+
+/* What the linker says of its version, or said. False: nothing. */
+static bool linker_words(probe *asked, const char *const *argv, char **words) {
+    char *files = NULL;
+    int exit_code;
+    *words = NULL;
+    if (asked->survey == 0 && fmha_memo_recall(argv, words, &files)) {
+        free(files);
+        return true;
+    }
+    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, &exit_code) != FMHA_OK || *words == NULL) {
+        return false;
+    }
+    if (exit_code == 0 && fmha_memo_add_file(&files, argv[0])) {
+        fmha_memo_keep(argv, *words, files);
+    }
+    free(files);
+    return true;
+}
+
+/* The linker was looked for beside clang, then on PATH. */
+static void stands_on_search(probe *asked, const char *installed, const char *linker) {
+    size_t length = strlen(installed);
+    if (length > 0) {
+        stands_on(asked, installed);
+    }
+    if (length > 0 && strncmp(linker, installed, length) == 0 && linker[length] == '/') {
+        return;
+    }
+    char folder[1024];
+    const char *rest = getenv("PATH");
+    while ((rest = next_folder(rest, folder)) != NULL) {
+        stands_on(asked, folder);
+    }
+}
+
 /* clang hands the link to "lld". Another version's lld, found on PATH, may reject what this clang writes. */
-static void ask_linker(probe *asked, int clang_major) {
+static void ask_linker(probe *asked, const probe *version) {
+    const int clang_major = version->compiler.clang_major;
     const char *where_argv[] = {asked->path, "-print-prog-name=lld", NULL};
-    char *words, linker[PATH_MAX] = "lld", version[128] = "";
+    char *words, linker[PATH_MAX] = "lld", line[128] = "";
     int exit_code, linker_major = 0;
-    if (fmha_process_run(where_argv, PROBE_LIMIT_SECONDS, &words, &exit_code) != FMHA_OK) {
-        snprintf(asked->reason, sizeof asked->reason, "does not run: %.400s", fmha_last_error());
+    bool recalled;
+    if (!run(asked, where_argv, &words, &exit_code, &recalled)) {
         return;
     }
     copy_line(linker, sizeof linker, words != NULL ? words : "");
+    if (!recalled) {
+        stands_on_search(asked, version->installed, linker);
+        if (linker[0] == '/') {
+            stands_on(asked, linker);
+            keep(asked, where_argv, words);
+        }
+    }
     free(words);
     const char *version_argv[] = {linker, "-flavor", "gnu", "--version", NULL};
-    if (linker[0] == '/' && fmha_process_run(version_argv, PROBE_LIMIT_SECONDS, &words, &exit_code) == FMHA_OK) {
+    if (linker[0] == '/' && (linker_words(asked, version_argv, &words))) {
         const char *number = NULL;
-        const char *line = line_with(words != NULL ? words : "", "LLD ", &number);
-        if (line != NULL) {
-            copy_line(version, sizeof version, line);
+        const char *found = line_with(words, "LLD ", &number);
+        if (found != NULL) {
+            copy_line(line, sizeof line, found);
             linker_major = atoi(number);
         }
         free(words);
@@ -169,43 +294,63 @@ static void ask_linker(probe *asked, int clang_major) {
         snprintf(asked->reason, sizeof asked->reason, "its linker lld is missing; install lld-%d", clang_major);
     } else if (!asked->serves) {
         snprintf(asked->reason, sizeof asked->reason, "its linker %.200s is of another version, %s; install lld-%d",
-                 linker, version, clang_major);
+                 linker, line, clang_major);
     }
 }
 
-/* The kept answer, or a new one. `question` is "" (version), "lld" or a chip. The result lives as long as the process;
- * NULL: no memory. */
-static const probe *ask(const char *path, const char *question, const fmha_compiler *compiler) {
-    struct stat file = {0};
-    stat(path, &file); /* a file that is gone fails when it is run, with a better message */
-    pthread_mutex_lock(&probes_lock);
-    for (const probe *known = probes; known != NULL; known = known->next) {
-        if (strcmp(known->path, path) == 0 && strcmp(known->arch, question) == 0 && known->inode == file.st_ino &&
-            known->file_bytes == file.st_size && known->changed.tv_sec == file.st_mtim.tv_sec &&
-            known->changed.tv_nsec == file.st_mtim.tv_nsec) {
-            pthread_mutex_unlock(&probes_lock);
-            return known;
+/* The kept answer of this process that still holds; NULL if there is none. */
+static const probe *known(const char *path, const char *question, unsigned survey) {
+    uint64_t environment = fmha_memo_environment();
+    for (const probe *at = probes; at != NULL; at = at->next) {
+        if (strcmp(at->path, path) == 0 && strcmp(at->arch, question) == 0 && at->environment == environment &&
+            at->survey >= survey) {
+            return fmha_memo_holds(at->files) ? at : NULL; /* the newest comes first */
         }
     }
+    return NULL;
+}
+
+static probe *new_probe(const char *path, const char *question, const probe *version, unsigned survey) {
     probe *asked = calloc(1, sizeof *asked);
-    if (asked != NULL) {
-        snprintf(asked->path, sizeof asked->path, "%s", path);
-        snprintf(asked->arch, sizeof asked->arch, "%s", question);
-        asked->changed = file.st_mtim;
-        asked->file_bytes = file.st_size;
-        asked->inode = file.st_ino;
-        if (question[0] == '\0') {
-            ask_version(asked);
-        } else if (strcmp(question, "lld") == 0) {
-            ask_linker(asked, compiler->clang_major);
-        } else {
-            ask_chip(asked, compiler);
+    if (asked == NULL) {
+        return NULL;
+    }
+    snprintf(asked->path, sizeof asked->path, "%s", path);
+    snprintf(asked->arch, sizeof asked->arch, "%s", question);
+    asked->survey = survey;
+    asked->environment = fmha_memo_environment();
+    stands_on(asked, path); /* a file that is gone fails when it is run, with a better message */
+    if (question[0] == '\0') {
+        ask_version(asked);
+    } else if (strcmp(question, "lld") == 0) {
+        ask_linker(asked, version);
+    } else {
+        ask_chip(asked, version);
+    }
+    if (asked->no_memory) {
+        free(asked->files);
+        free(asked);
+        return NULL;
+    }
+    return asked;
+}
+
+/* The kept answer, or a new one. `question` is "" (version), "lld" or a chip; the latter two need the version's probe.
+ * `survey` 0: what others kept is good enough; else what was learned before that survey is not. The result lives as
+ * long as the process; NULL: no memory. */
+static const probe *ask(const char *path, const char *question, const probe *version, unsigned survey) {
+    pthread_mutex_lock(&probes_lock);
+    const probe *answer = known(path, question, survey);
+    if (answer == NULL) {
+        probe *asked = new_probe(path, question, version, survey);
+        if (asked != NULL) {
+            asked->next = probes;
+            probes = asked;
         }
-        asked->next = probes;
-        probes = asked;
+        answer = asked;
     }
     pthread_mutex_unlock(&probes_lock);
-    return asked;
+    return answer;
 }
 
 /* ---- The survey ------------------------------------------------------------------------------------------ */
@@ -217,6 +362,7 @@ typedef struct survey {
     fmha_compiler *taken; /* the first that serves */
     bool found;
     bool every_place; /* do not stop at the first that serves */
+    unsigned number;  /* of a survey that asks everything anew; 0: of one that takes what is known */
     bool refused;     /* a set variable names one that cannot serve, so that none is taken */
     bool no_memory;
 } survey;
@@ -226,11 +372,11 @@ static bool is_done(const survey *s) {
 }
 
 static void judge(survey *s, const char *place, const char *path) {
-    const probe *version = ask(path, "", NULL);
+    const probe *version = ask(path, "", NULL, s->number);
     const probe *refusal = version;
     if (version != NULL && version->serves && s->arch != NULL) {
-        const probe *linker = version->compiler.is_hipcc ? version : ask(path, "lld", &version->compiler);
-        const probe *chip = linker != NULL && linker->serves ? ask(path, s->arch, &version->compiler) : linker;
+        const probe *linker = version->compiler.is_hipcc ? version : ask(path, "lld", version, s->number);
+        const probe *chip = linker != NULL && linker->serves ? ask(path, s->arch, version, s->number) : linker;
         refusal = chip;
     }
     if (refusal == NULL) {
@@ -255,22 +401,6 @@ static void judge(survey *s, const char *place, const char *path) {
 static bool is_executable(const char *path) {
     struct stat file;
     return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
-}
-
-/* The next folder of a PATH-like list, into `folder`; NULL at its end. Empty parts, which mean the working directory,
- * and parts too long for a path are passed over. */
-static const char *next_folder(const char *list, char folder[1024]) {
-    while (list != NULL && *list != '\0') {
-        size_t length = strcspn(list, ":");
-        const char *after = list + length + (list[length] == ':');
-        if (length > 0 && length < 1000) {
-            memcpy(folder, list, length);
-            folder[length] = '\0';
-            return after;
-        }
-        list = after;
-    }
-    return NULL;
 }
 
 static bool find_on_path(const char *name, char path[1024]) {
@@ -399,7 +529,7 @@ static void judge_clangs(survey *s) {
     const probe *versions[CLANGS_MAX];
     size_t count = 0;
     for (size_t i = 0; i < clangs->count; i++) {
-        versions[count] = ask(clangs->at[i].path, "", NULL);
+        versions[count] = ask(clangs->at[i].path, "", NULL, s->number);
         if (versions[count] == NULL) {
             s->no_memory = true;
         } else {
@@ -496,6 +626,63 @@ fmha_status fmha_compiler_find_host(fmha_compiler *compiler) {
 
 void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *context) {
     fmha_compiler taken;
-    survey s = {.arch = arch, .visit = visit, .context = context, .taken = &taken, .every_place = true};
+    pthread_mutex_lock(&probes_lock);
+    unsigned number = ++surveys;
+    pthread_mutex_unlock(&probes_lock);
+    survey s = {
+        .arch = arch, .visit = visit, .context = context, .taken = &taken, .every_place = true, .number = number};
     run_survey(&s);
+}
+
+/* The flags and the variables that steer the compiler, one a line. */
+static fmha_status print_settings(FILE *out, const fmha_compiler *compiler, const char *arch, int wave) {
+    char storage[256];
+    const char *flags[FMHA_COMPILER_FLAGS_MAX];
+    int count = arch != NULL ? fmha_compiler_flags(compiler, arch, wave, storage, flags) : 0;
+    if (count < 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a gfx target such as gfx1151, got '%s'", compiler->path,
+                         arch);
+    }
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "flag %s\n", flags[i]);
+    }
+    for (const char *const *variable = fmha_memo_variables; *variable != NULL; variable++) {
+        const char *value = getenv(*variable);
+        if (value != NULL && value[0] != '\0') {
+            fprintf(out, "variable %s=%s\n", *variable, value);
+        }
+    }
+    return FMHA_OK;
+}
+
+fmha_status fmha_compiler_identity(const fmha_compiler *compiler, const char *arch, int wave, char **text) {
+    *text = NULL;
+    const probe *version = ask(compiler->path, "", NULL, 0);
+    const probe *linker =
+        version != NULL && arch != NULL && !compiler->is_hipcc ? ask(compiler->path, "lld", version, 0) : version;
+    char *lines = NULL;
+    size_t bytes;
+    FILE *out = linker != NULL ? open_memstream(&lines, &bytes) : NULL;
+    fmha_status status = FMHA_ERROR_MEMORY;
+    if (out != NULL) {
+        fprintf(out, "compiler %s\nversion %s\n", compiler->path, compiler->version);
+        fmha_memo_print(out, version->files);
+        if (linker != version) {
+            fmha_memo_print(out, linker->files);
+        }
+        status = print_settings(out, compiler, arch, wave);
+        bool failed = ferror(out) != 0;
+        if (fclose(out) != 0 || failed) {
+            status = FMHA_ERROR_MEMORY;
+        }
+    }
+    if (status == FMHA_ERROR_MEMORY) {
+        fmha_fail(status, "%s: no memory for what identifies it", compiler->path);
+    }
+    if (status != FMHA_OK) {
+        free(lines);
+        return status;
+    }
+    *text = lines;
+    return FMHA_OK;
 }
