@@ -115,7 +115,7 @@ static uint32_t get_align(lua_State *L, const struct argument *argument) {
 static int lua_argument(lua_State *L) {
     static const char *const keys[] = {"name", "kind", "type", "access", "optional", "shape", "strides", "align", NULL};
     static const char *const kinds[] = {"buffer", "value", NULL};
-    static const char *const buffer_types[] = {"f16", "bf16", "f32", NULL};
+    static const char *const buffer_types[] = {"f16", "bf16", "b16", "f32", NULL};
     static const char *const value_types[] = {"i32", "i64", "f32", NULL};
     static const char *const accesses[] = {"read", "write", NULL};
     struct instance *instance = emission_of(L)->instance;
@@ -280,11 +280,18 @@ static int lua_set_newindex(lua_State *L) {
 
 /* __index of the real table behind `spec`: reached when a field is not there. */
 static int lua_no_field(lua_State *L) {
+    enum spec_operation operation = (enum spec_operation)lua_tointeger(L, lua_upvalueindex(1));
     const char *name = luaL_tolstring(L, 2, NULL);
     const char *names[SPEC_FIELD_COUNT + 2] = {"arch", "name"};
-    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
-        names[id + 2] = spec_fields[id].name;
-    const char *nearest = text_nearest(name, names, SPEC_FIELD_COUNT + 2);
+    size_t count = 2;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        if (spec_operation_has(operation, (enum spec_field_id)id))
+            names[count++] = spec_fields[id].name;
+        else if (!strcmp(spec_fields[id].name, name))
+            return luaL_error(L, "expected a field of spec that %s has, got '%s'", spec_operation_words[operation],
+                              name);
+    }
+    const char *nearest = text_nearest(name, names, count);
     return luaL_error(L, "expected a field of spec, got '%s'%s%s%s", name, nearest ? "; did you mean '" : "",
                       nearest ? nearest : "", nearest ? "'?" : "");
 }
@@ -297,14 +304,17 @@ static void push_spec(lua_State *L, const struct instance *instance) {
     lua_pushstring(L, instance->name);
     lua_setfield(L, -2, "name");
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        if (!spec_has(spec, (enum spec_field_id)id))
+            continue;
         if (spec_fields[id].words)
-            lua_pushstring(L, spec_fields[id].words[spec->value[id]]);
+            lua_pushstring(L, spec_word(spec, (enum spec_field_id)id));
         else
             lua_pushinteger(L, spec->value[id]);
         lua_setfield(L, -2, spec_fields[id].name);
     }
     lua_newtable(L);
-    lua_pushcfunction(L, lua_no_field);
+    lua_pushinteger(L, spec->value[SPEC_OP]);
+    lua_pushcclosure(L, lua_no_field, 1);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
     sandbox_freeze(L);
@@ -389,17 +399,21 @@ static void add_head(const struct instance *instance, struct text *out) {
     text_printf(out, "/* %s\n *\n * Made by fmhagen %s. DO NOT EDIT: this command makes it anew.\n *     ",
                 instance->name, FMHA_VERSION);
     spec_command(&instance->spec, out);
+    text_puts(out, "\n *\n");
+    if (instance->flop_per_tile > 0)
+        text_printf(out, " * Cost of one key tile of a workgroup: %.0f FLOP, %.0f bytes of K and V.\n",
+                    instance->flop_per_tile, instance->bytes_per_tile);
+    else
+        text_printf(out, " * Cost of one tile, which is what a workgroup has: %.0f bytes read and as many written.\n",
+                    instance->bytes_per_tile);
     text_printf(
         out,
-        "\n *\n"
-        " * Cost of one key tile of a workgroup: %.0f FLOP, %.0f bytes of K and V.\n"
         " * A workgroup has %u threads and %u bytes of LDS.\n"
         " */\n"
         "#if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != %d\n"
         "#error \"this kernel is for ABI version %d of libfmha: make it anew with the fmhagen of your libfmha\"\n"
         "#endif\n\n",
-        instance->flop_per_tile, instance->bytes_per_tile, (unsigned)instance->workgroup, (unsigned)instance->lds_bytes,
-        FMHA_ABI_VERSION, FMHA_ABI_VERSION);
+        (unsigned)instance->workgroup, (unsigned)instance->lds_bytes, FMHA_ABI_VERSION, FMHA_ABI_VERSION);
 }
 
 bool instance_emit(struct template_engine *engine, const struct spec *spec, struct instance *instance,
@@ -409,7 +423,7 @@ bool instance_emit(struct template_engine *engine, const struct spec *spec, stru
     struct emission emission = {.engine = engine, .instance = instance};
     spec_arch_path(spec, emission.arch_path);
     char path[64];
-    snprintf(path, sizeof path, "ops/%s.hip", spec_fields[SPEC_OP].words[spec->value[SPEC_OP]]);
+    snprintf(path, sizeof path, "ops/%s.hip", spec_word(spec, SPEC_OP));
 
     struct text body = {0};
     bool done =

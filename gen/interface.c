@@ -42,7 +42,7 @@ static bool add_spec(cJSON *root, const struct spec *spec) {
         bool shown = field->knob || spec->value[id] != field->neutral;
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
             shown = shown || (int)always[i] == id;
-        if (id == SPEC_OP || !shown) /* the operation stands above */
+        if (id == SPEC_OP || !shown || !spec_has(spec, (enum spec_field_id)id)) /* the operation stands above */
             continue;
         done = field->words ? add_string(object, field->name, field->words[spec->value[id]])
                             : add_number(object, field->name, spec->value[id]);
@@ -118,7 +118,7 @@ bool interface_text(const struct instance *instance, const struct resources *res
     cJSON *root = cJSON_CreateObject();
     bool done = root && add_number(root, "fmha", FMHA_ABI_VERSION) && add_string(root, "symbol", instance->name) &&
                 add_string(root, "arch", spec->arch) &&
-                add_string(root, "operation", spec_fields[SPEC_OP].words[spec->value[SPEC_OP]]) &&
+                add_string(root, "operation", spec_word(spec, SPEC_OP)) &&
                 add_spec(root, spec) && add_constraints(root, instance) && add_launch(root, instance) &&
                 add_arguments(root, instance) && add_build(root, resources, compiler, flags, flag_count) &&
                 add_string(root, "source_hash", source_hash) &&

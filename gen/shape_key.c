@@ -12,6 +12,7 @@ static const struct {
     {SPEC_OP, "decode", FMHA_KEY_DECODE},
     {SPEC_OP, "merge", FMHA_KEY_MERGE},
     {SPEC_OP, "backward", FMHA_KEY_BACKWARD},
+    {SPEC_OP, "pack", FMHA_KEY_PACK},
     {SPEC_DTYPE, "f16", FMHA_KEY_F16},
     {SPEC_DTYPE, "bf16", FMHA_KEY_BF16},
     {SPEC_MASK, "none", FMHA_KEY_MASK_NONE},
@@ -21,8 +22,15 @@ static const struct {
     {SPEC_V_LAYOUT, "transposed", FMHA_KEY_V_TRANSPOSED},
 };
 
+/* Of a row that the operation does not have: 0. */
+static int32_t number_of(const struct spec *spec, enum spec_field_id id) {
+    return spec_has(spec, id) ? spec->value[id] : 0;
+}
+
 static bool take_word(const struct spec *spec, enum spec_field_id id, uint8_t *number, struct error *error) {
-    const char *word = spec_fields[id].words[spec->value[id]];
+    if (!spec_has(spec, id))
+        return true;
+    const char *word = spec_word(spec, id);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].field == id && !strcmp(numbers[i].word, word)) {
             *number = numbers[i].number;
@@ -36,9 +44,9 @@ bool spec_key(const struct spec *spec, struct fmha_key *key, struct error *error
     fmha_key_init(key);
     if (!fmha_key_set_target(key, spec->arch))
         return error_set(error, ERROR_RUN, "--arch: expected a gfx target such as gfx1151, got '%s'", spec->arch);
-    key->head_dim = (uint16_t)spec->value[SPEC_HEAD_DIM];
-    key->head_dim_v = (uint16_t)spec->value[SPEC_HEAD_DIM_V];
-    key->align = (uint8_t)spec->value[SPEC_ALIGN];
+    key->head_dim = (uint16_t)number_of(spec, SPEC_HEAD_DIM);
+    key->head_dim_v = (uint16_t)number_of(spec, SPEC_HEAD_DIM_V);
+    key->align = (uint8_t)number_of(spec, SPEC_ALIGN);
     return take_word(spec, SPEC_OP, &key->operation, error) && take_word(spec, SPEC_DTYPE, &key->dtype, error) &&
            take_word(spec, SPEC_MASK, &key->mask, error) && take_word(spec, SPEC_V_LAYOUT, &key->v_layout, error);
 }

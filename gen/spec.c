@@ -15,9 +15,24 @@ enum { FACT = 0, KNOB = 1, FIRST = 0 };
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define SAME      NULL
 
+const char *const spec_operation_words[SPEC_OPERATION_COUNT + 1] = {
+#define SPEC_OPERATION(identifier, word) word,
+    SPEC_OPERATIONS(SPEC_OPERATION)
+#undef SPEC_OPERATION
+        NULL};
+
+enum {
+#define SPEC_OPERATION(identifier, word) identifier = 1 << SPEC_OP_##identifier,
+    SPEC_OPERATIONS(SPEC_OPERATION)
+#undef SPEC_OPERATION
+        EVERY = (1 << SPEC_OPERATION_COUNT) - 1,
+    ATTENTION = FORWARD | DECODE | BACKWARD
+};
+
 const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
-#define WORD(identifier, name_, option_, bare_, role, neutral_, help_, words_, shorts_, typed_)                        \
+#define WORD(identifier, operations_, name_, option_, bare_, role, neutral_, help_, words_, shorts_, typed_)           \
     {.name = (name_),                                                                                                  \
+     .operations = (operations_),                                                                                      \
      .option = (option_),                                                                                              \
      .bare = (bare_),                                                                                                  \
      .words = (words_),                                                                                                \
@@ -27,8 +42,10 @@ const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
      .knob = (role),                                                                                                   \
      .always = (neutral_) == ALWAYS,                                                                                   \
      .help = (help_)},
-#define NUMBER(identifier, name_, option_, role, neutral_, minimum_, maximum_, multiple_of_, symbol_, help_)           \
+#define NUMBER(identifier, operations_, name_, option_, role, neutral_, minimum_, maximum_, multiple_of_, symbol_,     \
+               help_)                                                                                                  \
     {.name = (name_),                                                                                                  \
+     .operations = (operations_),                                                                                      \
      .option = (option_),                                                                                              \
      .minimum = (minimum_),                                                                                            \
      .maximum = (maximum_),                                                                                            \
@@ -58,6 +75,38 @@ static size_t word_count(const char *const *words) {
     while (words[count])
         count++;
     return count;
+}
+
+/* ---- Operations ---- */
+
+bool spec_operation_has(enum spec_operation operation, enum spec_field_id id) {
+    return (spec_fields[id].operations >> operation & 1) != 0;
+}
+
+static enum spec_operation operation_of(const struct spec *spec) {
+    int32_t value = spec->value[SPEC_OP];
+    return value == SPEC_UNSET ? SPEC_OP_FORWARD : (enum spec_operation)value;
+}
+
+bool spec_has(const struct spec *spec, enum spec_field_id id) {
+    return spec_operation_has(operation_of(spec), id);
+}
+
+const char *spec_word(const struct spec *spec, enum spec_field_id id) {
+    return spec_fields[id].words[spec->value[id]];
+}
+
+void spec_operation_options(enum spec_operation operation, struct text *out) {
+    int last = SPEC_FIELD_COUNT - 1;
+    while (last > 0 && !spec_operation_has(operation, (enum spec_field_id)last))
+        last--;
+    const char *separator = "";
+    for (int id = 0; id <= last; id++) {
+        if (id == SPEC_OP || !spec_operation_has(operation, (enum spec_field_id)id))
+            continue;
+        text_printf(out, "%s--%s", *separator && id == last ? " and " : separator, spec_fields[id].option);
+        separator = ", ";
+    }
 }
 
 /* Appends "a, b or c". */
@@ -304,10 +353,6 @@ struct chip {
     struct error *error;
 };
 
-static const char *spec_word(const struct spec *spec, enum spec_field_id id) {
-    return spec_fields[id].words[spec->value[id]];
-}
-
 /* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it.
  */
 static void read_row(lua_State *L, struct chip *chip, bool nested) {
@@ -321,6 +366,8 @@ static void read_row(lua_State *L, struct chip *chip, bool nested) {
         bool known = false;
         for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
             const struct spec_field *field = &spec_fields[id];
+            if (!spec_has(chip->spec, (enum spec_field_id)id))
+                continue;
             if (!field->knob) {
                 for (int i = 0; field->words && field->words[i]; i++)
                     known = known || (!nested && lua_istable(L, -1) && !strcmp(field->words[i], key));
@@ -345,7 +392,7 @@ static void read_row(lua_State *L, struct chip *chip, bool nested) {
                        chip->path, key);
     }
     for (int id = 0; !nested && id < SPEC_FIELD_COUNT; id++) {
-        if (spec_fields[id].knob || !spec_fields[id].words)
+        if (spec_fields[id].knob || !spec_fields[id].words || !spec_has(chip->spec, (enum spec_field_id)id))
             continue;
         if (lua_getfield(L, row, spec_word(chip->spec, (enum spec_field_id)id)) == LUA_TTABLE)
             read_row(L, chip, true);
@@ -403,32 +450,47 @@ static bool descend(lua_State *L, const char *name) {
     return lua_getfield(L, -1, name) == LUA_TTABLE;
 }
 
+/* Sets an unset orientation from the table of the operation's defaults, which is on top of the stack. */
+static void read_orientation(lua_State *L, struct chip *chip) {
+    int32_t *value = &chip->spec->value[SPEC_ORIENTATION];
+    const struct spec_field *orientation = &spec_fields[SPEC_ORIENTATION];
+    if (*value != SPEC_UNSET)
+        return;
+    *value = orientation->neutral;
+    if (lua_getfield(L, -1, "orientation") != LUA_TNIL) {
+        int32_t i = 0;
+        while (orientation->words[i] && strcmp(orientation->words[i], luaL_tolstring(L, -1, NULL)) != 0) {
+            lua_pop(L, 1);
+            i++;
+        }
+        if (!orientation->words[i])
+            luaL_error(L, "templates/%s: expected kq or qk as 'orientation' of defaults", chip->path);
+        *value = i;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+/* defaults.<operation>, then in it .<orientation>, .wave<N> and [head dimension], each if the operation has it. */
 static void read_chip(lua_State *L, void *context) {
     struct chip *chip = context;
     struct spec *spec = chip->spec;
-    if (!check_dtype(L, chip) || !check_wave(L, chip) || !descend(L, "defaults") ||
+    if ((spec_has(spec, SPEC_DTYPE) && !check_dtype(L, chip)) || !check_wave(L, chip) || !descend(L, "defaults") ||
         !descend(L, spec_word(spec, SPEC_OP)))
         return;
-    const struct spec_field *orientation = &spec_fields[SPEC_ORIENTATION];
-    if (spec->value[SPEC_ORIENTATION] == SPEC_UNSET) {
-        spec->value[SPEC_ORIENTATION] = orientation->neutral;
-        if (lua_getfield(L, -1, "orientation") != LUA_TNIL) {
-            int32_t i = 0;
-            while (orientation->words[i] && strcmp(orientation->words[i], luaL_tolstring(L, -1, NULL)) != 0) {
-                lua_pop(L, 1);
-                i++;
-            }
-            if (!orientation->words[i])
-                luaL_error(L, "templates/%s: expected kq or qk as 'orientation' of defaults", chip->path);
-            spec->value[SPEC_ORIENTATION] = i;
-            lua_pop(L, 1);
-        }
-        lua_pop(L, 1);
+    if (spec_has(spec, SPEC_ORIENTATION)) {
+        read_orientation(L, chip);
+        if (!descend(L, spec_word(spec, SPEC_ORIENTATION)))
+            return;
     }
     char wave[16];
     snprintf(wave, sizeof wave, "wave%d", (int)spec->value[SPEC_WAVE]);
-    if (!descend(L, spec_word(spec, SPEC_ORIENTATION)) || !descend(L, wave))
+    if (!descend(L, wave))
         return;
+    if (!spec_has(spec, SPEC_HEAD_DIM)) {
+        read_row(L, chip, false);
+        return;
+    }
     int32_t head_dim = spec->value[SPEC_HEAD_DIM] > spec->value[SPEC_HEAD_DIM_V] ? spec->value[SPEC_HEAD_DIM]
                                                                                  : spec->value[SPEC_HEAD_DIM_V];
     for (; head_dim <= spec_fields[SPEC_HEAD_DIM].maximum && !chip->has_row; head_dim++) {
@@ -443,6 +505,8 @@ static void read_chip(lua_State *L, void *context) {
 static void couple_rows_and_waves(struct spec *spec) {
     const struct spec_field *block_m = &spec_fields[SPEC_BLOCK_M], *waves = &spec_fields[SPEC_WAVES];
     int32_t *m = &spec->value[SPEC_BLOCK_M], *w = &spec->value[SPEC_WAVES];
+    if (!spec_has(spec, SPEC_BLOCK_M))
+        return;
     if (*m != SPEC_UNSET && *w == SPEC_UNSET)
         *w = *m / 16 < waves->maximum ? *m / 16 : waves->maximum;
     else if (*w != SPEC_UNSET && *m == SPEC_UNSET)
@@ -462,16 +526,33 @@ static bool check_operation(const struct spec *spec, struct template_engine *eng
                      word);
 }
 
+/* An option that the operation does not have. */
+static bool check_rows(const struct spec *spec, struct error *error) {
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        if (spec_has(spec, (enum spec_field_id)id) || spec->value[id] == SPEC_UNSET)
+            continue;
+        struct text options = {0};
+        spec_operation_options(operation_of(spec), &options);
+        error_set(error, ERROR_USAGE,
+                  "--%s: expected an option that --op %s has (%s), got one that it does not have; "
+                  "leave it out",
+                  spec_fields[id].option, spec_word(spec, SPEC_OP), options.failed ? "see --help" : options.bytes);
+        text_free(&options);
+        return false;
+    }
+    return true;
+}
+
 static bool fill_facts(struct spec *spec, struct template_engine *engine, struct error *error) {
     if (spec->value[SPEC_OP] == SPEC_UNSET)
-        spec->value[SPEC_OP] = 0;
-    if (!check_operation(spec, engine, error))
+        spec->value[SPEC_OP] = SPEC_OP_FORWARD;
+    if (!check_operation(spec, engine, error) || !check_rows(spec, error))
         return false;
     if (!*spec->arch)
         return refuse_arch(engine, "", "; the chip is never guessed", error);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
-        if (field->knob || spec->value[id] != SPEC_UNSET)
+        if (field->knob || spec->value[id] != SPEC_UNSET || !spec_has(spec, (enum spec_field_id)id))
             continue;
         if (id == SPEC_HEAD_DIM_V)
             spec->value[id] = spec->value[SPEC_HEAD_DIM];
@@ -483,6 +564,19 @@ static bool fill_facts(struct spec *spec, struct template_engine *engine, struct
             return refuse_field(field, "", error);
     }
     return true;
+}
+
+/* The chip's table has no value for a knob that has no neutral one. */
+static bool refuse_default(const struct spec *spec, const struct spec_field *field, const char *path,
+                           struct error *error) {
+    char orientation[32] = "", head_dim[40] = "";
+    if (spec_has(spec, SPEC_ORIENTATION))
+        snprintf(orientation, sizeof orientation, " in orientation %s", spec_word(spec, SPEC_ORIENTATION));
+    if (spec_has(spec, SPEC_HEAD_DIM))
+        snprintf(head_dim, sizeof head_dim, " and head dimension %d", (int)spec->value[SPEC_HEAD_DIM]);
+    return error_set(error, ERROR_USAGE,
+                     "--%s: expected a value, got none: templates/%s has no default for %s%s with waves of %d lanes%s",
+                     field->option, path, spec_word(spec, SPEC_OP), orientation, (int)spec->value[SPEC_WAVE], head_dim);
 }
 
 bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error) {
@@ -498,17 +592,14 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
         return false;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
+        if (!spec_has(&resolved, (enum spec_field_id)id))
+            continue;
         if (resolved.value[id] == SPEC_UNSET)
             resolved.value[id] = chip.row[id];
         if (resolved.value[id] == SPEC_UNSET && !field->always)
             resolved.value[id] = field->neutral;
         if (resolved.value[id] == SPEC_UNSET)
-            return error_set(error, ERROR_USAGE,
-                             "--%s: expected a value, got none: templates/%s has no default for %s in orientation %s "
-                             "with waves of %d lanes and head dimension %d",
-                             field->option, chip.path, spec_word(&resolved, SPEC_OP),
-                             spec_word(&resolved, SPEC_ORIENTATION), (int)resolved.value[SPEC_WAVE],
-                             (int)resolved.value[SPEC_HEAD_DIM]);
+            return refuse_default(&resolved, field, chip.path, error);
     }
     *spec = resolved;
     return true;
@@ -517,6 +608,8 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
 /* ---- Name and command ---- */
 
 static bool appears(const struct spec *spec, enum spec_field_id id) {
+    if (!spec_has(spec, id))
+        return false;
     if (id == SPEC_HEAD_DIM_V)
         return spec->value[id] != spec->value[SPEC_HEAD_DIM];
     return spec_fields[id].always || spec->value[id] != spec_fields[id].neutral;
@@ -559,9 +652,13 @@ void spec_name(const struct spec *spec, char name[SPEC_NAME_MAX]) {
         if (field->words)
             snprintf(part, sizeof part, "_%s", field->shorts[spec->value[id]]);
         else {
+            /* A form without a dash in front belongs to the row before, "m64k32"; where there is no such row it stands
+             * alone. */
+            bool alone = *field->symbol != '_' && !spec_has(spec, (enum spec_field_id)(id - 1));
+            part[0] = '_';
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-            snprintf(part, sizeof part, field->symbol, (int)spec->value[id]);
+            snprintf(part + alone, sizeof part - alone, field->symbol, (int)spec->value[id]);
 #pragma GCC diagnostic pop
         }
         end += (size_t)snprintf(name + end, SPEC_NAME_MAX - end, "%s", part);
@@ -590,7 +687,9 @@ static void add_option(struct text *out, const struct spec_field *field, int32_t
 void spec_command(const struct spec *spec, struct text *out) {
     text_printf(out, "fmhagen generate --arch %s", spec->arch);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        if (id == SPEC_OP ? spec->value[id] != 0 : spec_fields[id].knob || appears(spec, (enum spec_field_id)id))
+        if (id == SPEC_OP ? spec->value[id] != SPEC_OP_FORWARD
+                          : (spec_fields[id].knob && spec_has(spec, (enum spec_field_id)id)) ||
+                                appears(spec, (enum spec_field_id)id))
             add_option(out, &spec_fields[id], spec->value[id]);
     }
     for (int i = 0; i < spec->set_count; i++)

@@ -11,6 +11,18 @@
 
 struct template_engine;
 
+/* What an instance computes: the words of --op in their order. Which rows of the spec an operation has stands in
+ * spec_fields.h; it is built once templates/ops/<word>.hip is there. */
+#define SPEC_OPERATIONS(X)                                                                                             \
+    X(FORWARD, "forward") X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack")
+enum spec_operation {
+#define SPEC_OPERATION(identifier, word) SPEC_OP_##identifier,
+    SPEC_OPERATIONS(SPEC_OPERATION)
+#undef SPEC_OPERATION
+        SPEC_OPERATION_COUNT
+};
+extern const char *const spec_operation_words[SPEC_OPERATION_COUNT + 1]; /* NULL-terminated */
+
 /* SPEC_OP, SPEC_DTYPE, …: one for each row of spec_fields.h. The target is no row: it is a string. */
 enum spec_field_id {
 #define WORD(identifier, ...)   SPEC_##identifier,
@@ -27,7 +39,7 @@ enum spec_field_id {
 
 struct spec {
     char arch[SPEC_ARCH_MAX];        /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
-    int32_t value[SPEC_FIELD_COUNT]; /* WORD: index of the word */
+    int32_t value[SPEC_FIELD_COUNT]; /* WORD: index of the word; SPEC_UNSET in rows that the operation does not have */
     struct {
         char name[32], value[32];
     } set[SPEC_SET_MAX]; /* --set NAME=VALUE, sorted by name */
@@ -44,6 +56,7 @@ struct spec_field {
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */
+    uint32_t operations;       /* 1 << enum spec_operation of each operation that has the row */
     const char *symbol, *help; /* symbol: printf format, NUMBER only */
 };
 extern const struct spec_field spec_fields[SPEC_FIELD_COUNT];
@@ -51,6 +64,19 @@ extern const struct spec_field spec_fields[SPEC_FIELD_COUNT];
 /* The words of a WORD as they are typed after the option: "bottom-right" where the program says "causal-bottom-right".
  */
 const char *const *spec_typed_words(const struct spec_field *field);
+
+/* Whether the operation has the row. */
+bool spec_operation_has(enum spec_operation operation, enum spec_field_id field);
+
+/* The same for the operation of a spec, "forward" while it is unset. */
+bool spec_has(const struct spec *spec, enum spec_field_id field);
+
+/* The word of a WORD that is set, and the operation's. */
+const char *spec_word(const struct spec *spec, enum spec_field_id field);
+
+/* Appends the options that the operation has beside --op, in the order of their rows: "--v-layout, --align and --wave".
+ */
+void spec_operation_options(enum spec_operation operation, struct text *out);
 
 /* A spec with every field unset and no arch. */
 void spec_init(struct spec *spec);
@@ -65,8 +91,8 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
 /* Adds one --set: "NAME=VALUE", NAME a C identifier, VALUE letters, digits and _ + - . */
 bool spec_add_set(struct spec *spec, const char *text, struct error *error);
 
-/* Fills unset fields (knobs from the chip's table) and checks ranges. What only a template can know it checks when it
- * runs. */
+/* Fills unset fields that the operation has (knobs from the chip's table) and checks ranges; a field that is set and
+ * that the operation does not have is an error. What only a template can know it checks when it runs. */
 bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error);
 
 /* The chip's file below templates/: "arch/gfx942.lua". */

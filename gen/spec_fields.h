@@ -1,44 +1,45 @@
 /* The rows of the spec, in the order of the symbol. Included several times with another X, hence no guard.
  *
- * WORD(identifier, name, option, bare, role, neutral, help, words, forms in the symbol, words of the option)
+ * WORD(identifier, operations, name, option, bare, role, neutral, help, words, forms in the symbol, words of the option)
  *   bare: the option's word when it is given without one ("--causal"), NULL: it must have one
  *   words of the option: as typed, when the program's own words would be clumsy there; SAME: no difference
- * NUMBER(identifier, name, option, role, neutral, minimum, maximum, multiple_of, symbol format, help)
+ * NUMBER(identifier, operations, name, option, role, neutral, minimum, maximum, multiple_of, symbol format, help)
  *   multiple_of: 0 allows minimum and maximum alone
  *
+ * operations: those that have the row (EVERY, or names of SPEC_OPERATIONS joined by |). An instance of another operation
+ * has no such value: not in its name, its JSON, its key or its template's `spec`; its option is refused.
  * role: FACT, what is computed, or KNOB, how. neutral: the value that does not appear in the symbol, fixed for ever:
  * FIRST, the first word, or a number; ALWAYS: it always appears. An unset fact becomes the first word or the neutral
  * number, an unset knob what the chip's table says. */
-WORD(OP, "op", "op", NULL, FACT, ALWAYS, "operation", LIST("forward", "decode", "merge", "backward"),
-     LIST("forward", "decode", "merge", "backward"), SAME)
+WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_words, spec_operation_words, SAME)
 /* the target stands here in the symbol: _gfx1151 */
-WORD(DTYPE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said", LIST("f16", "bf16"),
-     LIST("f16", "bf16"), SAME)
-NUMBER(HEAD_DIM, "head_dim", "hd", FACT, ALWAYS, 8, 256, 8, "_d%d", "head dimension of Q and K")
+WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said",
+     LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
+NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 256, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
-NUMBER(HEAD_DIM_V, "head_dim_v", "hd-v", FACT, 0, 8, 256, 8, "v%d",
+NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 256, 8, "v%d",
        "head dimension of V and O; default: that of Q and K")
-WORD(MASK, "mask", "causal", "bottom-right", FACT, FIRST, "causal mask; bottom-right when no alignment is given",
-     LIST("none", "causal-bottom-right", "causal-top-left"), LIST("", "causal", "causaltl"),
-     LIST("none", "bottom-right", "top-left"))
-WORD(V_LAYOUT, "v_layout", "v-layout", NULL, FACT, FIRST,
+WORD(MASK, ATTENTION, "mask", "causal", "bottom-right", FACT, FIRST,
+     "causal mask; bottom-right when no alignment is given", LIST("none", "causal-bottom-right", "causal-top-left"),
+     LIST("", "causal", "causaltl"), LIST("none", "bottom-right", "top-left"))
+WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,
      "V as [seqlen_k][head_dim], or transposed: [head_dim][seqlen_k]", LIST("row", "transposed"), LIST("", "vt"), SAME)
-NUMBER(ALIGN, "align", "align", FACT, 16, 2, 16, 0, "_a%d",
+NUMBER(ALIGN, EVERY, "align", "align", FACT, 16, 2, 16, 0, "_a%d",
        "bytes that every row of a tensor is aligned to: 16 (default) or 2")
-WORD(ORIENTATION, "orientation", "orientation", NULL, KNOB, FIRST,
+WORD(ORIENTATION, ATTENTION, "orientation", "orientation", NULL, KNOB, FIRST,
      "kq: S^T = K Q^T, a lane owns a query; qk: S = Q K^T", LIST("kq", "qk"), LIST("", "qk"), SAME)
-NUMBER(WAVE, "wave", "wave", KNOB, 32, 32, 64, 32, "_wave%d", "lanes of a wave")
-NUMBER(BLOCK_M, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
+NUMBER(WAVE, EVERY, "wave", "wave", KNOB, 32, 32, 64, 32, "_wave%d", "lanes of a wave")
+NUMBER(BLOCK_M, ATTENTION, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
        "query rows of a workgroup, all heads counted")
-NUMBER(BLOCK_K, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")
-NUMBER(WAVES, "waves", "waves", KNOB, ALWAYS, 1, 16, 1, "w%d", "waves of a workgroup")
-WORD(K_PATH, "k_path", "k-path", NULL, KNOB, FIRST, "K through padded LDS, or direct from global memory",
+NUMBER(BLOCK_K, ATTENTION, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")
+NUMBER(WAVES, EVERY, "waves", "waves", KNOB, ALWAYS, 1, 16, 1, "w%d", "waves of a workgroup")
+WORD(K_PATH, ATTENTION, "k_path", "k-path", NULL, KNOB, FIRST, "K through padded LDS, or direct from global memory",
      LIST("lds", "direct"), LIST("", "kdirect"), SAME)
-WORD(V_PATH, "v_path", "v-path", NULL, KNOB, FIRST,
+WORD(V_PATH, ATTENTION, "v_path", "v-path", NULL, KNOB, FIRST,
      "V through LDS (transposed on its way), gathered by column, or direct when given transposed",
      LIST("lds", "gather", "direct"), LIST("", "vgather", "vdirect"), SAME)
-WORD(Q_PATH, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
+WORD(Q_PATH, ATTENTION, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
      LIST("register", "lds"), LIST("", "qlds"), SAME)
-NUMBER(PIPELINE, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
+NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
        "tiles in flight: 2 hoists QK^T of the next tile over the softmax of this one (qk)")
-NUMBER(GQA, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")
+NUMBER(GQA, ATTENTION, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")

@@ -56,10 +56,6 @@ struct session {
     size_t current; /* the case under way */
 };
 
-static const char *spec_word(const struct spec *spec, enum spec_field_id field) {
-    return spec_fields[field].words[spec->value[field]];
-}
-
 static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
     const char *mask = spec_word(spec, SPEC_MASK), *op = spec_word(spec, SPEC_OP);

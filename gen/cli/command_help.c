@@ -86,6 +86,24 @@ static void add_field(struct text *out, const struct spec_field *field) {
     text_free(&right);
 }
 
+/* Which of the options above each operation that is built has beside --op. */
+static void add_operations(struct text *out) {
+    const struct spec_field *op = &spec_fields[SPEC_OP];
+    text_puts(out, "\nWhat each operation has of these, beside --arch, --set and --template-dir\n");
+    for (int operation = 0; operation < SPEC_OPERATION_COUNT; operation++) {
+        struct text options = {0};
+        bool all = true;
+        for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+            all = all && spec_operation_has((enum spec_operation)operation, (enum spec_field_id)id);
+        if (!all)
+            spec_operation_options((enum spec_operation)operation, &options);
+        if (word_works(op, operation))
+            add_row(out, op->words[operation], all ? "all" : options.bytes ? options.bytes : "");
+        out->failed = out->failed || options.failed;
+        text_free(&options);
+    }
+}
+
 static void add_kernel_options(struct text *out, const struct command *command) {
     text_puts(out, "\nWhat the kernel computes (comma lists give every combination)\n");
     add_row(out, command->arch_alone ? "--arch [A]" : "--arch A",
@@ -99,6 +117,7 @@ static void add_kernel_options(struct text *out, const struct command *command) 
             add_field(out, &spec_fields[i]);
     add_row(out, "--set NAME=VALUE", "any other knob of a template; repeatable");
     add_row(out, "--template-dir DIR", "take templates from this folder before the built-in ones");
+    add_operations(out);
 }
 
 static void add_own_options(struct text *out, const struct command *command) {

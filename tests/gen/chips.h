@@ -16,7 +16,8 @@
     "}\n"                                                                                                              \
     "return { name = 'gfx900', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
     "         features = { 'xnack', 'sramecc' },\n"                                                                    \
-    "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } } } }\n"
+    "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } },\n"                     \
+    "                      pack = { wave64 = { waves = 4, transposed = { waves = 2 } } } } }\n"
 
 #define CHIP_SMALL                                                                                                     \
     "return { name = 'gfx901', atoms = { f16 = 'a' }, waves = { 32 }, lds_bytes = 1024,\n"                             \

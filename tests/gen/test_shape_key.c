@@ -54,6 +54,18 @@ Test(shape_key, every_fact_and_no_knob_changes_it) {
     cr_assert(fmha_key_equal(&key, &same));
 }
 
+Test(shape_key, rows_that_an_operation_does_not_have_are_zero) {
+    struct spec spec;
+    spec_init(&spec);
+    strcpy(spec.arch, "gfx1151");
+    spec.value[SPEC_OP] = SPEC_OP_PACK;
+    spec.value[SPEC_V_LAYOUT] = 1;
+    spec.value[SPEC_ALIGN] = 2;
+    struct fmha_key key = key_of(&spec);
+    const unsigned char expected[32] = {1, 4, 11, 5, 1, [13] = 1, [14] = 2};
+    cr_assert_arr_eq(&key, expected, sizeof expected);
+}
+
 Test(shape_key, every_word_has_a_number_of_its_own) {
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         uint64_t hashes[8];

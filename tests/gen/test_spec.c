@@ -10,11 +10,9 @@
 static struct template_engine *engine;
 
 static void setup(void) {
-    static const char *pairs[][2] = {{"arch/common.lua", "return { }"},
-                                     {"arch/gfx900.lua", CHIP_LARGE},
-                                     {"arch/gfx901.lua", CHIP_SMALL},
-                                     {"arch/gfx9-generic.lua", CHIP_SMALL},
-                                     {"ops/forward.hip", "x\n"}};
+    static const char *pairs[][2] = {{"arch/common.lua", "return { }"}, {"arch/gfx900.lua", CHIP_LARGE},
+                                     {"arch/gfx901.lua", CHIP_SMALL},   {"arch/gfx9-generic.lua", CHIP_SMALL},
+                                     {"ops/forward.hip", "x\n"},        {"ops/pack.hip", "x\n"}};
     engine = chips_engine(pairs, sizeof pairs / sizeof *pairs);
 }
 
@@ -157,7 +155,7 @@ Test(spec, wrong_values) {
                  "--causal: expected none, bottom-right or top-left, got 'topleft'; did you mean 'top-left'?");
     expect_error("causal=causal-top-left", "--causal: expected none, bottom-right or top-left, got 'causal-top-left'");
     expect_error("op=backwards",
-                 "--op: expected forward, decode, merge or backward, got 'backwards'; did you mean 'backward'?");
+                 "--op: expected forward, decode, merge, backward or pack, got 'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
     expect_error("arch=gfx901 hd=64 dtype=bf16",
                  "--dtype: expected a type that gfx901 has matrix instructions for, got 'bf16'");
@@ -170,6 +168,66 @@ Test(spec, operations_that_are_not_built) {
                  "--op: expected an operation that is built, got 'decode': decode is reserved until it is built");
     expect_error("op=merge",
                  "--op: expected an operation that is built, got 'merge': merge is reserved until it is built");
+}
+
+/* ---- Rows of an operation ---- */
+
+Test(spec, an_operation_has_its_rows_alone) {
+    for (int operation = 0; operation < SPEC_OPERATION_COUNT; operation++) {
+        cr_assert(spec_operation_has(operation, SPEC_OP) && spec_operation_has(operation, SPEC_WAVE));
+        cr_assert_str_eq(spec_operation_words[operation], spec_fields[SPEC_OP].words[operation]);
+    }
+    cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        cr_assert(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), "%s", spec_fields[id].name);
+        cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
+    }
+    struct text options = {0};
+    spec_operation_options(SPEC_OP_PACK, &options);
+    cr_assert_str_eq(options.bytes, "--v-layout, --align, --wave and --waves");
+    text_free(&options);
+}
+
+Test(spec, rows_of_other_operations_stay_unset) {
+    struct spec spec;
+    struct error error;
+    cr_assert(make("arch=gfx900 op=pack", &spec, &error), "%s", error.text);
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        cr_assert_eq(spec.value[id] == SPEC_UNSET, !spec_has(&spec, (enum spec_field_id)id), "%s",
+                     spec_fields[id].name);
+    cr_assert_eq(spec.value[SPEC_WAVE], 64);
+    cr_assert_eq(spec.value[SPEC_WAVES], 4);
+}
+
+Test(spec, names_and_commands_of_an_operation_with_few_rows) {
+    expect_name("arch=gfx900 op=pack", "fmha_pack_gfx900_wave64_w4");
+    expect_name("arch=gfx900 op=pack wave=32 waves=8", "fmha_pack_gfx900_w8");
+    expect_name("arch=gfx900 op=pack v-layout=transposed align=2", "fmha_pack_gfx900_vt_a2_wave64_w2");
+    expect_name("arch=gfx901 op=pack waves=1 set=A=1", "fmha_pack_gfx901_w1_x8787c414");
+    expect_command("arch=gfx900 op=pack", "fmhagen generate --arch gfx900 --op pack --wave 64 --waves 4");
+    expect_command("arch=gfx900 op=pack v-layout=transposed align=2 waves=1",
+                   "fmhagen generate --arch gfx900 --op pack --v-layout transposed --align 2 --wave 64 --waves 1");
+}
+
+Test(spec, options_of_other_operations_are_refused) {
+    static const char *const others[] = {"dtype=f16",      "hd=64",      "hd-v=64",    "causal=none",
+                                         "orientation=kq", "block-m=64", "block-k=32", "k-path=lds",
+                                         "v-path=lds",     "q-path=lds", "pipeline=1", "gqa=1"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char options[64], expected[256];
+        snprintf(options, sizeof options, "arch=gfx900 op=pack %s", others[i]);
+        snprintf(
+            expected, sizeof expected,
+            "--%.*s: expected an option that --op pack has (--v-layout, --align, --wave and --waves), got one that "
+            "it does not have; leave it out",
+            (int)strcspn(others[i], "="), others[i]);
+        expect_error(options, expected);
+    }
+    expect_error("op=pack wave=32",
+                 "--arch: expected gfx9-generic, gfx900 or gfx901, got none; the chip is never guessed");
+    expect_error("arch=gfx901 op=pack", "--waves: expected a value, got none: templates/arch/gfx901.lua has no default "
+                                        "for pack with waves of 32 lanes");
+    expect_error("arch=gfx901 op=pack wave=64 waves=1", "--wave: expected 32 on gfx901, got '64'");
 }
 
 static void expect_values(const char *options, const char *names, const char *expected) {
@@ -246,16 +304,18 @@ Test(spec, broken_chip_tables_are_errors) {
         {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { 1 } } } "
          "} } }",
          "templates/arch/gfx1.lua: expected names of knobs in a row of defaults, got a number"},
+        {"return { waves = { 32 }, defaults = { pack = { wave32 = { block_m = 64 } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'block_m'"},
         {"return 1", "templates/arch/gfx1.lua: expected a file that returns a table, got number"},
         {"return {", "templates/arch/gfx1.lua: unexpected symbol before the end of the file"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *pairs[][2] = {{"arch/gfx1.lua", cases[i].table}, {"ops/forward.hip", ""}};
+        const char *pairs[][2] = {{"arch/gfx1.lua", cases[i].table}, {"ops/forward.hip", ""}, {"ops/pack.hip", ""}};
         teardown();
-        engine = chips_engine(pairs, 2);
+        engine = chips_engine(pairs, 3);
         struct spec spec;
         struct error error;
-        cr_assert_not(make("arch=gfx1 hd=64", &spec, &error));
+        cr_assert_not(make(strstr(cases[i].table, "pack") ? "arch=gfx1 op=pack" : "arch=gfx1 hd=64", &spec, &error));
         cr_assert_str_eq(error.text, cases[i].error, "%s\ngot      %s\nexpected %s", cases[i].table, error.text,
                          cases[i].error);
         cr_assert_eq(error.kind, ERROR_RUN);
@@ -365,6 +425,19 @@ Test(spec, products_of_lists) {
                                          .set_count = 1},
                    "fmha_forward_gfx901_f16_d64_qk_m32k16w2_x8787c414\n"
                    "fmha_forward_gfx901_f16_d64_causaltl_qk_m32k16w2_x8787c414\n");
+}
+
+Test(spec, products_of_operations) {
+    expect_product((struct spec_choices){.arch = "gfx900",
+                                         .field[SPEC_OP] = "pack",
+                                         .field[SPEC_V_LAYOUT] = "row,transposed",
+                                         .field[SPEC_ALIGN] = "16,2"},
+                   "fmha_pack_gfx900_wave64_w4\nfmha_pack_gfx900_a2_wave64_w4\n"
+                   "fmha_pack_gfx900_vt_wave64_w2\nfmha_pack_gfx900_vt_a2_wave64_w2\n");
+    expect_product(
+        (struct spec_choices){.arch = "gfx900", .field[SPEC_OP] = "forward,pack", .field[SPEC_HEAD_DIM] = "64"},
+        "--hd: expected an option that --op pack has (--v-layout, --align, --wave and --waves), got one that it does "
+        "not have; leave it out (for the member --arch gfx900 --op pack --hd 64 of the product)");
 }
 
 Test(spec, wrong_products) {
