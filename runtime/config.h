@@ -18,6 +18,11 @@
 #define FMHA_LIBRARY_BESIDE "../lib"
 #endif
 
+/* From the folder of an installed libfmha to that of programs. */
+#ifndef FMHA_PROGRAM_BESIDE
+#define FMHA_PROGRAM_BESIDE "../bin"
+#endif
+
 /* The build folder of fmhagen's tree, and where the emulated device's driver is in it; "": there is none. */
 #ifndef FMHA_BUILD_DIR
 #define FMHA_BUILD_DIR ""

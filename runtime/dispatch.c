@@ -2,52 +2,15 @@
  * is two loads and a comparison away. */
 #include "dispatch.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cache.h"
-#include "catalogue.h"
 #include "device.h"
-#include "routes.h"
-
-enum load_state { LOAD_NONE, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED };
-
-/* An instance of one library on this device. */
-struct loaded {
-    const struct fmha_descriptor *descriptor;
-    const struct fmha_catalogue_library *library;
-    size_t order;                  /* of its library */
-    _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
-    enum load_state state;         /* guarded by the dispatch's lock, as what follows */
-    fmha_status failure;           /* of LOAD_FAILED: what would happen again */
-    char *why;
-};
-
-/* What serves one key, in the order of preference. */
-struct route {
-    struct fmha_route route;
-    size_t count;
-    struct loaded *candidates[];
-};
-
-struct fmha_dispatch {
-    fmha_device *device;
-    struct fmha_key key; /* zeros but for the device's target */
-    struct fmha_log log;
-    struct fmha_routes routes;
-    pthread_mutex_t lock; /* guards what follows; not held while an instance is read, compiled or loaded */
-    pthread_cond_t changed;
-    bool opened; /* the catalogue was read */
-    struct fmha_catalogue catalogue;
-    struct loaded **loaded; /* for each library of the catalogue, one for each of its instances */
-    size_t listed;          /* libraries that `loaded` has */
-    char **added;           /* folders */
-    size_t added_count;
-};
+#include "dispatch_state.h"
+#include "generator.h"
 
 /* ---- Life ------------------------------------------------------------------------------------------------ */
 
@@ -85,6 +48,11 @@ static void forget(struct fmha_dispatch *dispatch) {
     free(dispatch->loaded);
     dispatch->loaded = NULL;
     dispatch->listed = 0;
+    while (dispatch->refusals != NULL) {
+        struct refusal *refusal = dispatch->refusals;
+        dispatch->refusals = refusal->next;
+        free(refusal);
+    }
     fmha_catalogue_close(&dispatch->catalogue);
     dispatch->opened = false;
 }
@@ -148,7 +116,7 @@ fmha_status fmha_device_add_library(fmha_device *device, const char *folder) {
 
 /* Whether an instance for `target` runs on the device: one processor, and no feature that it fixes is set the other way
  * on the device. */
-static bool fits_target(const struct fmha_key *instance, const struct fmha_key *problem) {
+bool fmha_dispatch_fits_target(const struct fmha_key *instance, const struct fmha_key *problem) {
     if (instance->gfx_major != problem->gfx_major || instance->gfx_minor != problem->gfx_minor ||
         instance->gfx_stepping != problem->gfx_stepping) {
         return false;
@@ -164,20 +132,20 @@ static bool fits_target(const struct fmha_key *instance, const struct fmha_key *
 
 /* Whether an instance computes what the problem asks for: every fact the same, but that what serves rows of any
  * alignment serves aligned ones too. */
-static bool fits_key(const struct fmha_key *instance, const struct fmha_key *problem) {
+bool fmha_dispatch_fits(const struct fmha_key *instance, const struct fmha_key *problem) {
     struct fmha_key same = *instance;
     if (instance->align > problem->align) {
         return false;
     }
     same.align = problem->align;
     same.features = problem->features;
-    return fmha_key_equal(&same, problem) && fits_target(instance, problem);
+    return fmha_key_equal(&same, problem) && fmha_dispatch_fits_target(instance, problem);
 }
 
 /* Of two that serve a problem the better one comes first, whatever the order of libraries and indices: the one that
  * promises more alignment, of those the one of the lower rank, of those the one that is compiled already, and last by
  * name. The same instance in two libraries: the library that is asked first. */
-static int compare_candidates(const void *left_pointer, const void *right_pointer) {
+int fmha_dispatch_compare(const void *left_pointer, const void *right_pointer) {
     const struct loaded *left = *(struct loaded *const *)left_pointer, *right = *(struct loaded *const *)right_pointer;
     const struct fmha_descriptor *a = left->descriptor, *b = right->descriptor;
     if (a->key.align != b->key.align) {
@@ -217,7 +185,7 @@ static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
 }
 
 /* Reads the catalogue once. The lock is held. */
-static fmha_status open_catalogue(struct fmha_dispatch *dispatch) {
+fmha_status fmha_dispatch_open(struct fmha_dispatch *dispatch) {
     if (dispatch->opened) {
         return FMHA_OK;
     }
@@ -236,25 +204,16 @@ static fmha_status open_catalogue(struct fmha_dispatch *dispatch) {
     return status;
 }
 
-/* Visits every instance of every library. The lock is held. */
-#define FOR_EACH_INSTANCE(dispatch, item)                                                                              \
-    for (size_t library_ = 0; library_ < (dispatch)->listed; library_++)                                               \
-        for (struct loaded *item = (dispatch)->loaded[library_],                                                       \
-                           *end_ = item != NULL                                                                        \
-                                       ? item + fmha_index_count((dispatch)->catalogue.libraries[library_]->index)     \
-                                       : NULL;                                                                         \
-             item != end_; item++)
-
 /* Makes the route of a key; *made is NULL when no instance computes it. The lock is held. */
 static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **made) {
     size_t count = 0;
     *made = NULL;
-    fmha_status status = open_catalogue(dispatch);
+    fmha_status status = fmha_dispatch_open(dispatch);
     if (status != FMHA_OK) {
         return status;
     }
     FOR_EACH_INSTANCE(dispatch, item) {
-        count += fits_key(&item->descriptor->key, key);
+        count += fmha_dispatch_fits(&item->descriptor->key, key);
     }
     if (count == 0) {
         return FMHA_OK;
@@ -265,11 +224,11 @@ static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_
     }
     *route = (struct route){.route = {.key = *key}};
     FOR_EACH_INSTANCE(dispatch, item) {
-        if (fits_key(&item->descriptor->key, key)) {
+        if (fmha_dispatch_fits(&item->descriptor->key, key)) {
             route->candidates[route->count++] = item;
         }
     }
-    qsort(route->candidates, route->count, sizeof route->candidates[0], compare_candidates);
+    qsort(route->candidates, route->count, sizeof route->candidates[0], fmha_dispatch_compare);
     if (!fmha_routes_add(&dispatch->routes, &route->route)) {
         free(route);
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
@@ -278,7 +237,48 @@ static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_
     return FMHA_OK;
 }
 
-static fmha_status find_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route) {
+const struct refusal *fmha_dispatch_refusal(const struct fmha_dispatch *dispatch, const struct fmha_key *key) {
+    const struct refusal *refusal = dispatch->refusals;
+    while (refusal != NULL && !fmha_key_equal(&refusal->key, key)) {
+        refusal = refusal->next;
+    }
+    return refusal;
+}
+
+/* Asks the generator for what no library has. Without success it is not asked again for this key, and that is no error:
+ * the caller finds that there is no instance. The lock is held. */
+static fmha_status generate(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route) {
+    const char *arch = dispatch->device->info.arch;
+    char *folder;
+    if (fmha_dispatch_refusal(dispatch, key) != NULL) {
+        return FMHA_OK;
+    }
+    fmha_status status = fmha_generator_folder(key, arch, &dispatch->log, &folder);
+    if (status == FMHA_OK) {
+        size_t libraries = dispatch->catalogue.count;
+        status = fmha_catalogue_add(&dispatch->catalogue, arch, folder, &dispatch->log);
+        free(folder);
+        if (status == FMHA_OK && dispatch->catalogue.count > libraries) {
+            status = list_instances(dispatch, libraries);
+        }
+        return status == FMHA_OK ? make_route(dispatch, key, route) : status;
+    }
+    fmha_log_line(&dispatch->log, "generator: %s", fmha_last_error());
+    if (status != FMHA_ERROR_NO_INSTANCE) {
+        return status;
+    }
+    struct refusal *refusal = malloc(sizeof *refusal);
+    if (refusal == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for what its generator said", dispatch->device->info.name);
+    }
+    refusal->next = dispatch->refusals;
+    refusal->key = *key;
+    snprintf(refusal->why, sizeof refusal->why, "%s", fmha_last_error());
+    dispatch->refusals = refusal;
+    return FMHA_OK;
+}
+
+fmha_status fmha_dispatch_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route) {
     *route = (struct route *)fmha_routes_find(&dispatch->routes, key);
     if (*route != NULL) {
         return FMHA_OK;
@@ -288,6 +288,9 @@ static fmha_status find_route(struct fmha_dispatch *dispatch, const struct fmha_
     *route = (struct route *)fmha_routes_find(&dispatch->routes, key); /* another thread may have been quicker */
     if (*route == NULL) {
         status = make_route(dispatch, key, route);
+        if (status == FMHA_OK && *route == NULL) {
+            status = generate(dispatch, key, route);
+        }
     }
     pthread_mutex_unlock(&dispatch->lock);
     return status;
@@ -465,97 +468,6 @@ static fmha_status ready(struct fmha_dispatch *dispatch, struct loaded *item, fm
 
 /* ---- Planning -------------------------------------------------------------------------------------------- */
 
-/* "forward dtype=f16 head_dim=128 …" and the command that makes an instance for it. */
-static void describe_key(const struct fmha_key *key, char *text, size_t room) {
-    size_t length = 0;
-    for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
-        char value[FMHA_KEY_VALUE_BYTES];
-        fmha_key_value(key, field, value);
-        int added =
-            snprintf(text + length, room - length, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
-        length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;
-    }
-}
-
-static void describe_cure(const struct fmha_key *key, const char *arch, char *text, size_t room) {
-    char operation[FMHA_KEY_VALUE_BYTES], dtype[FMHA_KEY_VALUE_BYTES], value_dim[32] = "";
-    const char *mask = key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
-                       : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
-                                                                 : "";
-    fmha_key_value(key, 0, operation);
-    fmha_key_value(key, 1, dtype);
-    if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
-        snprintf(value_dim, sizeof value_dim, " --hd-v %d", key->head_dim_v);
-    }
-    snprintf(text, room, "fmhagen library DIR --arch %s%s%s --dtype %s --hd %d%s%s%s%s", arch,
-             key->operation == FMHA_KEY_FORWARD ? "" : " --op ", key->operation == FMHA_KEY_FORWARD ? "" : operation,
-             dtype, key->head_dim, value_dim, mask,
-             key->v_layout == FMHA_KEY_V_TRANSPOSED ? " --v-layout transposed" : "",
-             key->align == 16 ? "" : " --align 2");
-}
-
-/* Why an instance does not compute what the problem asks for: "serves head_dim 64, not 128". Returns in how many fields
- * they differ; 0: in none. */
-static int describe_difference(const struct fmha_key *instance, const struct fmha_key *problem, char *text,
-                               size_t room) {
-    int differences = 0;
-    for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
-        char serves[FMHA_KEY_VALUE_BYTES], asked[FMHA_KEY_VALUE_BYTES];
-        const char *name = fmha_key_field_names[field];
-        fmha_key_value(instance, field, serves);
-        fmha_key_value(problem, field, asked);
-        bool align = strcmp(name, "align") == 0;
-        if (align ? instance->align <= problem->align : strcmp(serves, asked) == 0) {
-            continue;
-        }
-        if (differences++ > 0) {
-            continue;
-        }
-        if (align) {
-            snprintf(text, room, "serves rows aligned to %s bytes, the problem's are aligned to %s", serves, asked);
-        } else {
-            snprintf(text, room, "serves %s %s, not %s", name, serves, asked);
-        }
-    }
-    if (differences == 0 && !fits_target(instance, problem)) {
-        snprintf(text, room, "is for another chip");
-        return 1;
-    }
-    return differences;
-}
-
-static fmha_status fail_no_instance(struct fmha_dispatch *dispatch, const struct fmha_key *key,
-                                    const struct route *route, const struct fmha_operands *operands) {
-    char asked[256], cure[256], nearest[1024] = "", why[640];
-    size_t count = 0;
-    describe_key(key, asked, sizeof asked);
-    describe_cure(key, dispatch->device->info.arch, cure, sizeof cure);
-    if (route != NULL) { /* something computes it, but not with these values */
-        const struct fmha_descriptor *first = route->candidates[0]->descriptor;
-        int failed;
-        fmha_descriptor_serves(first, operands, &failed);
-        fmha_descriptor_explain(first, operands, failed, why, sizeof why);
-        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s on %s: none of %zu instances serves these values; %s: %s", asked,
-                         dispatch->device->info.arch, route->count, first->name, why);
-    }
-    pthread_mutex_lock(&dispatch->lock);
-    int best = 1000;
-    FOR_EACH_INSTANCE(dispatch, item) {
-        int differences = describe_difference(&item->descriptor->key, key, why, sizeof why);
-        count++;
-        if (differences < best) {
-            best = differences;
-            snprintf(nearest, sizeof nearest, "; the nearest, %s, %s", item->descriptor->name, why);
-        }
-    }
-    size_t libraries = dispatch->catalogue.count;
-    pthread_mutex_unlock(&dispatch->lock);
-    return fmha_fail(FMHA_ERROR_NO_INSTANCE,
-                     "%s on %s: expected an instance, got none among %zu of %zu libraries%s; make one with `%s` and "
-                     "name DIR in FMHA_LIBRARY_PATH",
-                     asked, dispatch->device->info.arch, count, libraries, nearest, cure);
-}
-
 static fmha_status fill_plan(const struct fmha_descriptor *instance, const struct fmha_operands *operands,
                              fmha_kernel *kernel, struct fmha_plan *plan) {
     int failed;
@@ -576,7 +488,7 @@ fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, 
                                struct fmha_plan *plan) {
     struct fmha_dispatch *dispatch = device->dispatch;
     struct route *route;
-    fmha_status status = find_route(dispatch, key, &route), first_failure = FMHA_OK;
+    fmha_status status = fmha_dispatch_route(dispatch, key, &route), first_failure = FMHA_OK;
     if (status != FMHA_OK) {
         return status;
     }
@@ -595,7 +507,7 @@ fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, 
         }
         first_failure = fmha_fail(status, "%s: %s", item->descriptor->name, fmha_last_error());
     }
-    return first_failure != FMHA_OK ? first_failure : fail_no_instance(dispatch, key, route, operands);
+    return first_failure != FMHA_OK ? first_failure : fmha_dispatch_fail(dispatch, key, route, operands);
 }
 
 static void dump_launch(const struct fmha_dispatch *dispatch, const struct fmha_plan *plan, const char *name) {
@@ -629,89 +541,6 @@ fmha_status fmha_dispatch_launch(fmha_device *device, const struct fmha_key *key
     return fmha_kernel_launch(plan.kernel, &config);
 }
 
-/* ---- Explaining ------------------------------------------------------------------------------------------ */
-
-/* "taken: its code object is read" or the like. */
-static void describe_source(const struct fmha_dispatch *dispatch, const struct loaded *item, char *text, size_t room) {
-    bool object = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT &&
-                  fmha_catalogue_has_object(item->library, item->descriptor);
-    snprintf(text, room, "taken: %s",
-             item->state == LOAD_DONE           ? "loaded already"
-             : object                           ? "by its code object"
-             : item->descriptor->source != NULL ? "by its text, from the cache or compiled on first use"
-                                                : "by its text, which is missing");
-}
-
-struct explanation {
-    struct fmha_dispatch *dispatch;
-    const struct fmha_key *key;
-    const struct fmha_operands *operands;
-    const struct loaded *taken;
-};
-
-/* The instance that a launch would take, as far as can be said without loading. The lock is held. */
-static const struct loaded *find_taken(const struct explanation *explanation) {
-    struct loaded *best = NULL;
-    FOR_EACH_INSTANCE(explanation->dispatch, item) {
-        if (item->state != LOAD_FAILED && fits_key(&item->descriptor->key, explanation->key) &&
-            fmha_descriptor_serves(item->descriptor, explanation->operands, NULL) &&
-            (best == NULL || compare_candidates(&item, &best) < 0)) {
-            best = item;
-        }
-    }
-    return best;
-}
-
-static void describe_verdict(const struct explanation *explanation, const struct loaded *item, char *text,
-                             size_t room) {
-    const struct fmha_descriptor *instance = item->descriptor;
-    int failed;
-    if (describe_difference(&instance->key, explanation->key, text, room) > 0) {
-        return;
-    }
-    if (!fmha_descriptor_serves(instance, explanation->operands, &failed)) {
-        fmha_descriptor_explain(instance, explanation->operands, failed, text, room);
-    } else if (item->state == LOAD_FAILED) {
-        snprintf(text, room, "does not load: %s", item->why);
-    } else if (item == explanation->taken) {
-        describe_source(explanation->dispatch, item, text, room);
-    } else {
-        snprintf(text, room, "would serve; %s comes before it", explanation->taken->descriptor->name);
-    }
-}
-
-fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
-                                  fmha_explain_visit visit, void *context) {
-    struct fmha_dispatch *dispatch = device->dispatch;
-    pthread_mutex_lock(&dispatch->lock);
-    fmha_status status = open_catalogue(dispatch);
-    struct explanation explanation = {dispatch, key, operands, NULL};
-    if (status == FMHA_OK) {
-        explanation.taken = find_taken(&explanation);
-    }
-    for (size_t i = 0; status == FMHA_OK && i < dispatch->catalogue.count; i++) {
-        const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
-        size_t count = library->index != NULL ? fmha_index_count(library->index) : 0;
-        if (count == 0) {
-            visit(context, &(fmha_consideration){"", library->name, 0, library->note});
-        }
-        for (size_t j = 0; j < count; j++) {
-            const struct loaded *item = &dispatch->loaded[i][j];
-            char verdict[1024];
-            describe_verdict(&explanation, item, verdict, sizeof verdict);
-            visit(context,
-                  &(fmha_consideration){item->descriptor->name, library->name, item == explanation.taken, verdict});
-        }
-    }
-    pthread_mutex_unlock(&dispatch->lock);
-    if (status != FMHA_OK || explanation.taken != NULL) {
-        return status;
-    }
-    struct route *route;
-    status = find_route(dispatch, key, &route);
-    return status != FMHA_OK ? status : fail_no_instance(dispatch, key, route, operands);
-}
-
 /* ---- Candidates for the tuner ---------------------------------------------------------------------------- */
 
 fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key *key,
@@ -720,7 +549,7 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
     struct fmha_dispatch *dispatch = device->dispatch;
     struct route *route;
     *count = 0;
-    fmha_status status = find_route(dispatch, key, &route);
+    fmha_status status = fmha_dispatch_route(dispatch, key, &route);
     for (size_t i = 0; status == FMHA_OK && route != NULL && i < route->count; i++) {
         struct loaded *item = route->candidates[i];
         fmha_kernel *kernel;
@@ -736,5 +565,5 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
         }
         ++*count;
     }
-    return status != FMHA_OK || *count > 0 ? status : fail_no_instance(dispatch, key, route, operands);
+    return status != FMHA_OK || *count > 0 ? status : fmha_dispatch_fail(dispatch, key, route, operands);
 }

@@ -1,0 +1,160 @@
+#include "generator.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "cache_entry.h"
+#include "compiler.h"
+#include "config.h"
+#include "driver.h"
+#include "hash.h"
+#include "index.h"
+#include "library.h"
+
+#define LIMIT_SECONDS 60
+#define WORDS_MAX     32
+#define OPTIONS_BYTES 256
+
+void fmha_generator_options(const struct fmha_key *key, const char *arch, char *text, size_t text_bytes) {
+    char operation[FMHA_KEY_VALUE_BYTES], dtype[FMHA_KEY_VALUE_BYTES], value_dim[32] = "";
+    bool forward = key->operation == FMHA_KEY_FORWARD;
+    fmha_key_value(key, 0, operation);
+    fmha_key_value(key, 1, dtype);
+    if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
+        snprintf(value_dim, sizeof value_dim, " --hd-v %d", key->head_dim_v);
+    }
+    snprintf(text, text_bytes, "--arch %s%s%s --dtype %s --hd %d%s%s%s%s", arch, forward ? "" : " --op ",
+             forward ? "" : operation, dtype, key->head_dim, value_dim,
+             key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
+             : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
+                                                       : "",
+             key->v_layout == FMHA_KEY_V_TRANSPOSED ? " --v-layout transposed" : "",
+             key->align == 16 ? "" : " --align 2");
+}
+
+static bool is_program(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool find_on_path(char program[PATH_MAX]) {
+    const char *path = getenv("PATH");
+    while (path != NULL && *path != '\0') {
+        size_t length = strcspn(path, ":");
+        int written = snprintf(program, PATH_MAX, "%.*s/fmhagen", (int)length, path);
+        if (length > 0 && written < PATH_MAX && is_program(program)) {
+            return true;
+        }
+        path += length + (path[length] == ':');
+    }
+    return false;
+}
+
+static bool find_program(char program[PATH_MAX]) {
+    static const char *const beside[] = {"fmhagen", FMHA_PROGRAM_BESIDE "/fmhagen"};
+    const char *chosen = getenv("FMHA_GENERATOR");
+    char own[PATH_MAX];
+    if (chosen != NULL && chosen[0] != '\0') {
+        return snprintf(program, PATH_MAX, "%s", chosen) < PATH_MAX && is_program(program);
+    }
+    if (library_own_folder(own)) {
+        for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+            if (snprintf(program, PATH_MAX, "%s/%s", own, beside[i]) < PATH_MAX && is_program(program)) {
+                return true;
+            }
+        }
+    }
+    return find_on_path(program);
+}
+
+/* A folder of its own for each key and each fmhagen, so that an upgraded one makes its instances anew. */
+static char *name_folder(const char *program, const char *options) {
+    char cache[PATH_MAX], text[PATH_MAX + OPTIONS_BYTES + 128], *folder = NULL;
+    struct stat status;
+    if (!fmha_cache_folder(cache, sizeof cache)) {
+        fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but there is no cache to keep it in: %s", program, cache);
+        return NULL;
+    }
+    if (stat(program, &status) != 0) {
+        fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s: %s", program, strerror(errno));
+        return NULL;
+    }
+    snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", program, (long long)status.st_size,
+             (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec, options);
+    if (asprintf(&folder, "%s/generated/%016llx", cache, (unsigned long long)fmha_hash(0, text, strlen(text))) < 0) {
+        fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for the name of a folder", program);
+        return NULL;
+    }
+    return folder;
+}
+
+static bool has_index(const char *folder, const char *arch) {
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/%.*s/%s", folder, (int)strcspn(arch, ":"), arch, FMHA_INDEX_FILE) <
+               (int)sizeof path &&
+           access(path, R_OK) == 0;
+}
+
+/* Splits options at blanks; none of their words has one. `storage` holds the words from then on. */
+static fmha_status run(const char *program, const char *folder, const char *options, char storage[OPTIONS_BYTES]) {
+    const char *command[WORDS_MAX] = {program, "library", folder, "--no-compile"};
+    size_t count = 4;
+    char *rest = NULL, *words = NULL;
+    int exit_code = 0;
+    snprintf(storage, OPTIONS_BYTES, "%s", options);
+    for (char *word = strtok_r(storage, " ", &rest); word != NULL && count < WORDS_MAX - 1;
+         word = strtok_r(NULL, " ", &rest)) {
+        command[count++] = word;
+    }
+    fmha_status status = fmha_process_run(command, LIMIT_SECONDS, &words, &exit_code);
+    if (status != FMHA_OK) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s", fmha_last_error());
+    } else if (exit_code != 0) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "`%s library DIR %s` ended with exit status %d: %.2000s", program,
+                           options, exit_code, words != NULL ? words : "it said nothing");
+    }
+    free(words);
+    return status;
+}
+
+fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, const struct fmha_log *log,
+                                  char **folder) {
+    char program[PATH_MAX], options[OPTIONS_BYTES], storage[OPTIONS_BYTES];
+    *folder = NULL;
+    if (!find_program(program)) {
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE,
+                         "fmhagen, which could make one, is not here (FMHA_GENERATOR names it)");
+    }
+    fmha_generator_options(key, arch, options, sizeof options);
+    char *made = name_folder(program, options);
+    if (made == NULL) {
+        return FMHA_ERROR_NO_INSTANCE;
+    }
+    char reason[CACHE_REASON_BYTES];
+    int opened = fmha_cache_open(made, reason); /* makes it, and sees whether others could write there */
+    fmha_status status = FMHA_OK;
+    if (opened < 0) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but its folder %s %s", program, made, reason);
+    } else {
+        close(opened);
+    }
+    if (status == FMHA_OK && !has_index(made, arch)) {
+        fmha_log_line(log, "generator: %s library %s --no-compile %s", program, made, options);
+        status = run(program, made, options, storage);
+    }
+    if (status == FMHA_OK && !has_index(made, arch)) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);
+    }
+    if (status != FMHA_OK) {
+        free(made);
+        return status;
+    }
+    *folder = made;
+    return FMHA_OK;
+}
