@@ -1,8 +1,10 @@
 #include "driver.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 FMHA_API fake_driver_record fake_driver_state;
 FMHA_API const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function);
@@ -11,11 +13,29 @@ FMHA_API const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function);
 
 static fmha_fail_function fail;
 
+/* Guards the record: a concurrent driver is called by several threads at once. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+struct module {
+    char image[sizeof RECORD.launched_image];
+    char symbol[sizeof RECORD.launched_symbol]; /* of its last kernel, whose handle is this module */
+};
+
+static void add(int *number, int change) {
+    pthread_mutex_lock(&lock);
+    *number += change;
+    pthread_mutex_unlock(&lock);
+}
+
 static fmha_status result_of(const char *function) {
-    if (RECORD.fail_in != NULL && strcmp(RECORD.fail_in, function) == 0) {
-        return fail(FMHA_ERROR_DRIVER, "fake: %s failed", function);
+    pthread_mutex_lock(&lock);
+    bool fails = RECORD.fail_in != NULL && strcmp(RECORD.fail_in, function) == 0;
+    fmha_status status = RECORD.failure != FMHA_OK ? RECORD.failure : FMHA_ERROR_DRIVER;
+    if (fails && RECORD.failures > 0 && --RECORD.failures == 0) {
+        RECORD.fail_in = NULL;
     }
-    return FMHA_OK;
+    pthread_mutex_unlock(&lock);
+    return fails ? fail(status, "fake: %s failed", function) : FMHA_OK;
 }
 
 static fmha_status fake_open(const char *selector, void **state, fmha_device_info *info) {
@@ -25,9 +45,9 @@ static fmha_status fake_open(const char *selector, void **state, fmha_device_inf
         RECORD.devices++;
         *state = &RECORD;
         *info = (fmha_device_info){
-            .arch = "gfx1151",
+            .arch = RECORD.arch != NULL ? RECORD.arch : "gfx1151",
             .name = "fake gfx1151",
-            .image_kind = FMHA_IMAGE_HOST_OBJECT,
+            .image_kind = RECORD.code_objects ? FMHA_IMAGE_CODE_OBJECT : FMHA_IMAGE_HOST_OBJECT,
             .compute_units = 3,
             .lds_bytes_workgroup = 65536,
         };
@@ -72,48 +92,87 @@ static fmha_status fake_memory_read(void *state, void *to_host, const void *from
     return result_of("memory_read");
 }
 
+/* The image is the text. */
 static fmha_status fake_compile(void *state, const fmha_source *source, void **image, size_t *image_bytes) {
     (void)state;
+    pthread_mutex_lock(&lock);
+    RECORD.compiles++;
+    RECORD.compiling++;
+    RECORD.compiling_most = RECORD.compiling > RECORD.compiling_most ? RECORD.compiling : RECORD.compiling_most;
+    unsigned ms = RECORD.compile_ms;
+    pthread_mutex_unlock(&lock);
+    nanosleep(&(struct timespec){ms / 1000, (long)(ms % 1000) * 1000000}, NULL);
     fmha_status status = result_of("compile");
     if (status == FMHA_OK) {
         *image = strdup(source->text);
         *image_bytes = strlen(source->text) + 1;
+    }
+    add(&RECORD.compiling, -1);
+    return status;
+}
+
+static fmha_status fake_compile_identity(void *state, int wave, char **text) {
+    (void)state;
+    (void)wave;
+    fmha_status status = result_of("compile_identity");
+    if (status == FMHA_OK) {
+        *text = strdup(RECORD.identity);
     }
     return status;
 }
 
 static fmha_status fake_module_load(void *state, const void *image, size_t image_bytes, void **module) {
     (void)state;
-    (void)image;
-    (void)image_bytes;
     fmha_status status = result_of("module_load");
+    const char *refused = RECORD.refused_image;
+    if (status == FMHA_OK && refused != NULL && image_bytes >= strlen(refused) &&
+        memcmp(image, refused, strlen(refused)) == 0) {
+        status = fail(FMHA_ERROR_WRONG_CHIP, "fake: the image is for another chip");
+    }
     if (status == FMHA_OK) {
-        RECORD.modules++;
-        *module = &RECORD;
+        struct module *made = calloc(1, sizeof *made);
+        snprintf(made->image, sizeof made->image, "%.*s", (int)image_bytes, (const char *)image);
+        add(&RECORD.modules, 1);
+        add(&RECORD.loads, 1);
+        *module = made;
     }
     return status;
 }
 
 static fmha_status fake_module_unload(void *state, void *module) {
     (void)state;
-    (void)module;
-    RECORD.modules--;
+    free(module);
+    add(&RECORD.modules, -1);
     return result_of("module_unload");
 }
 
 static fmha_status fake_module_kernel(void *state, void *module, const char *symbol, void **kernel) {
+    struct module *of = module;
     (void)state;
+    pthread_mutex_lock(&lock);
     RECORD.lookups++;
     snprintf(RECORD.symbol, sizeof RECORD.symbol, "%s", symbol);
+    snprintf(of->symbol, sizeof of->symbol, "%s", symbol);
+    pthread_mutex_unlock(&lock);
     *kernel = module;
     return result_of("module_kernel");
 }
 
 static fmha_status fake_launch(void *state, void *kernel, const fmha_launch_config *config) {
+    const struct module *module = kernel;
     (void)state;
-    (void)kernel;
+    if (RECORD.quiet) {
+        return FMHA_OK;
+    }
+    pthread_mutex_lock(&lock);
     RECORD.launches++;
     RECORD.launched = *config;
+    memcpy(RECORD.launched_symbol, module->symbol, sizeof module->symbol);
+    memcpy(RECORD.launched_image, module->image, sizeof module->image);
+    if (config->argument_bytes <= sizeof RECORD.launched_arguments && config->argument_bytes > 0) {
+        memcpy(RECORD.launched_arguments, config->arguments, config->argument_bytes);
+    }
+    pthread_mutex_unlock(&lock);
     return result_of("launch");
 }
 
@@ -154,6 +213,8 @@ const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function) {
         .synchronize = fake_synchronize,
     };
     fail = fail_function;
+    driver.concurrent = RECORD.concurrent;
+    driver.compile_identity = RECORD.identity != NULL ? fake_compile_identity : NULL;
     driver.version = RECORD.version != 0 ? RECORD.version : FMHA_DRIVER_VERSION;
     driver.findings = RECORD.without_findings ? NULL : fake_findings;
     driver.clear_findings = RECORD.without_findings ? NULL : fake_clear_findings;

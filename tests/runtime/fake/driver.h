@@ -15,8 +15,21 @@ typedef struct fake_driver_record {
     char label[64], symbol[64];     /* of the last allocation, of the last kernel lookup */
     int devices, memories, modules; /* alive */
     int launches, lookups, clears, copies;
+    int compiles, loads;
     fmha_launch_config launched;
+    char launched_symbol[256], launched_image[256]; /* the kernel and its image as a text, cut */
+    unsigned char launched_arguments[1024];
     void *synchronized_stream;
+    /* How it behaves. What an open device is asked for at once may be changed at any time, the rest before it opens. */
+    fmha_status failure;           /* what the function that fails returns; 0: FMHA_ERROR_DRIVER */
+    int failures;                  /* how many more times it fails; 0: always */
+    const char *refused_image;     /* module_load refuses an image that begins so; NULL: none */
+    bool code_objects;             /* images are code objects, not host objects */
+    bool concurrent, quiet;        /* of the table; and launches are not recorded */
+    const char *arch;              /* NULL: "gfx1151" */
+    const char *identity;          /* of its compiler; NULL: the table has no compile_identity */
+    unsigned compile_ms;           /* how long it compiles */
+    int compiling, compiling_most; /* at once: now, and at most so far */
 } fake_driver_record;
 
 #endif
