@@ -20,11 +20,12 @@ static bool check_argument(const struct instance *instance, const struct argumen
                  : strcmp(argument->type, "f32") == 0 ? is_one_of(argument->name, fmha_real_names, FMHA_REAL_COUNT)
                                                       : is_one_of(argument->name, fmha_value_names, FMHA_VALUE_COUNT);
     return known ||
-           error_set(error, ERROR_RUN,
-                     "%s: argument '%s' (%s %s): expected a buffer q, k, v, o or lse, the f32 scale, or an integer "
-                     "that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers this one; "
-                     "rename it in the template",
-                     instance->name, argument->name, buffer ? "buffer of" : "value of", argument->type);
+           error_set(
+               error, ERROR_RUN,
+               "%s: argument '%s' (%s %s): expected a buffer q, k, v, o, lse, from or to, the f32 scale, or an integer "
+               "that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers this one; "
+               "rename it in the template",
+               instance->name, argument->name, buffer ? "buffer of" : "value of", argument->type);
 }
 
 static bool check_expression(const struct instance *instance, const char *expression, struct error *error) {
@@ -100,8 +101,20 @@ static bool add_interface(struct writer *writer, const struct instance *instance
 
 /* ---- Instances ---- */
 
-static const char *word_of(const struct spec *spec, enum spec_field_id field) {
-    return spec_fields[field].words[spec->value[field]];
+/* Of the key's fields those that the operation has. */
+static void add_key(const struct spec *spec, const struct fmha_key *key, struct text *out) {
+    text_puts(out, "key");
+    for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
+        const char *name = fmha_key_field_names[field];
+        char value[FMHA_KEY_VALUE_BYTES];
+        bool has = !strcmp(name, "operation");
+        for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+            has = has || (!strcmp(spec_fields[id].name, name) && spec_has(spec, (enum spec_field_id)id));
+        fmha_key_value(key, field, value);
+        if (has)
+            text_printf(out, " %s=%s", name, value);
+    }
+    text_puts(out, "\n");
 }
 
 static void add_file(struct text *out, const char *word, const char *file, uint64_t bytes, uint64_t hash) {
@@ -121,10 +134,7 @@ static bool add_instance(struct writer *writer, const struct index_entry *entry)
     if (!add_interface(writer, instance, &number))
         return false;
     text_printf(out, "instance %s\ntarget %s\n", instance->name, spec->arch);
-    text_printf(out, "key operation=%s dtype=%s head_dim=%d head_dim_v=%d mask=%s v_layout=%s align=%d\n",
-                word_of(spec, SPEC_OP), word_of(spec, SPEC_DTYPE), (int)spec->value[SPEC_HEAD_DIM],
-                (int)spec->value[SPEC_HEAD_DIM_V], word_of(spec, SPEC_MASK), word_of(spec, SPEC_V_LAYOUT),
-                (int)spec->value[SPEC_ALIGN]);
+    add_key(spec, &key, out);
     text_printf(out, "launch wave=%d workgroup=%u lds=%u\n", (int)spec->value[SPEC_WAVE], (unsigned)instance->workgroup,
                 (unsigned)instance->lds_bytes);
     text_printf(out, "rank %" PRId32 "\nuses %zu\n", entry->rank, number);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
-    [FMHA_BUFFER_Q] = "q", [FMHA_BUFFER_K] = "k",     [FMHA_BUFFER_V] = "v",
-    [FMHA_BUFFER_O] = "o", [FMHA_BUFFER_LSE] = "lse",
+    [FMHA_BUFFER_Q] = "q",     [FMHA_BUFFER_K] = "k",       [FMHA_BUFFER_V] = "v",   [FMHA_BUFFER_O] = "o",
+    [FMHA_BUFFER_LSE] = "lse", [FMHA_BUFFER_FROM] = "from", [FMHA_BUFFER_TO] = "to",
 };
 const char *const fmha_real_names[FMHA_REAL_COUNT] = {[FMHA_REAL_SCALE] = "scale"};
 

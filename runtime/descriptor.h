@@ -9,9 +9,18 @@
 #include "key.h"
 
 /* The pointers and the real numbers that problems of any operation have. */
-enum fmha_buffer { FMHA_BUFFER_Q, FMHA_BUFFER_K, FMHA_BUFFER_V, FMHA_BUFFER_O, FMHA_BUFFER_LSE, FMHA_BUFFER_COUNT };
+enum fmha_buffer {
+    FMHA_BUFFER_Q,
+    FMHA_BUFFER_K,
+    FMHA_BUFFER_V,
+    FMHA_BUFFER_O,
+    FMHA_BUFFER_LSE,
+    FMHA_BUFFER_FROM, /* what is packed, and where it goes */
+    FMHA_BUFFER_TO,
+    FMHA_BUFFER_COUNT
+};
 enum fmha_real { FMHA_REAL_SCALE, FMHA_REAL_COUNT };
-extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", "v", "o", "lse" */
+extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", "v", "o", "lse", "from", "to" */
 extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale" */
 
 enum fmha_argument_kind { FMHA_ARGUMENT_BUFFER, FMHA_ARGUMENT_I32, FMHA_ARGUMENT_I64, FMHA_ARGUMENT_F32 };

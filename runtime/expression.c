@@ -45,6 +45,12 @@ const char *const fmha_value_names[FMHA_VALUE_COUNT] = {
     [FMHA_VALUE_STRIDE_O_BATCH] = "stride_o_batch",
     [FMHA_VALUE_STRIDE_O_HEAD] = "stride_o_head",
     [FMHA_VALUE_STRIDE_O_ROW] = "stride_o_row",
+    [FMHA_VALUE_STRIDE_FROM_BATCH] = "stride_from_batch",
+    [FMHA_VALUE_STRIDE_FROM_HEAD] = "stride_from_head",
+    [FMHA_VALUE_STRIDE_FROM_ROW] = "stride_from_row",
+    [FMHA_VALUE_STRIDE_TO_BATCH] = "stride_to_batch",
+    [FMHA_VALUE_STRIDE_TO_HEAD] = "stride_to_head",
+    [FMHA_VALUE_STRIDE_TO_ROW] = "stride_to_row",
 };
 
 /* ---- Compiling ---- */

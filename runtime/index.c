@@ -151,14 +151,20 @@ static bool take_hash(struct reader *reader, uint64_t *hash) {
     return true;
 }
 
-/* A word of a list, up to a blank or the line's end, as its place in the list. Lists may have gaps. */
-static bool take_choice(struct reader *reader, const char *const *words, int count, uint8_t *choice) {
+/* Up to a blank or the line's end. */
+static size_t word_length(const struct reader *reader) {
     size_t length = 0, left = (size_t)(reader->line_end - reader->cursor);
     while (length < left && reader->cursor[length] != ' ') {
         length++;
     }
+    return length;
+}
+
+/* A word of a list as its place in the list. */
+static bool take_choice(struct reader *reader, const char *const *words, int count, uint8_t *choice) {
+    size_t length = word_length(reader);
     for (int i = 0; i < count; i++) {
-        if (words[i] && strlen(words[i]) == length && memcmp(words[i], reader->cursor, length) == 0) {
+        if (strlen(words[i]) == length && memcmp(words[i], reader->cursor, length) == 0) {
             reader->cursor += length;
             *choice = (uint8_t)i;
             return true;
@@ -247,7 +253,7 @@ static bool read_argument(struct reader *reader, struct fmha_interface *interfac
     const char *const *names = buffer ? fmha_buffer_names : real ? fmha_real_names : fmha_value_names;
     int name_count = buffer ? FMHA_BUFFER_COUNT : real ? FMHA_REAL_COUNT : FMHA_VALUE_COUNT;
     if (!take_choice(reader, names, name_count, &argument.source)) {
-        return refuse_line(reader, buffer ? "a buffer that problems have (q, k, v, o, lse)"
+        return refuse_line(reader, buffer ? "a buffer that problems have (q, k, v, o, lse, from, to)"
                                    : real ? "a real number that problems have (scale)"
                                           : "a value that problems have (batch, heads_q, seqlen_k, stride_q_row, ...)");
     }
@@ -356,41 +362,40 @@ static bool read_target(struct reader *reader, struct fmha_key *key) {
     return read || refuse_line(reader, "'target' and a gfx target");
 }
 
+/* " NAME=VALUE" of a field that the operation has. */
+static bool take_field(struct reader *reader, struct fmha_key *key, int field) {
+    const char *name = fmha_key_field_names[field];
+    if (!take(reader, " ") || !take(reader, name) || !take(reader, "=")) {
+        return false;
+    }
+    size_t length = word_length(reader);
+    bool known = fmha_key_set_value(key, field, reader->cursor, length);
+    reader->cursor += known ? length : 0;
+    return known;
+}
+
+/* Operations other than attention lack fields; those stay 0. */
+static bool lacks_fields(const struct fmha_key *key) {
+    return key->operation == FMHA_KEY_MERGE || key->operation == FMHA_KEY_PACK;
+}
+
 static bool read_key(struct reader *reader, struct fmha_key *key) {
-    static const char *const operations[] = {
-        [FMHA_KEY_FORWARD] = "forward",
-        [FMHA_KEY_DECODE] = "decode",
-        [FMHA_KEY_MERGE] = "merge",
-        [FMHA_KEY_BACKWARD] = "backward",
-    };
-    static const char *const dtypes[] = {[FMHA_KEY_F16] = "f16", [FMHA_KEY_BF16] = "bf16"};
-    static const char *const masks[] = {
-        [FMHA_KEY_MASK_NONE] = "none",
-        [FMHA_KEY_CAUSAL_BOTTOM_RIGHT] = "causal-bottom-right",
-        [FMHA_KEY_CAUSAL_TOP_LEFT] = "causal-top-left",
-    };
-    static const char *const layouts[] = {[FMHA_KEY_V_ROW] = "row", [FMHA_KEY_V_TRANSPOSED] = "transposed"};
-    uint64_t head_dim, head_dim_v, align;
     if (!next_line(reader)) {
         return false;
     }
-    if (!take(reader, "key operation=") || !take_choice(reader, operations, 4, &key->operation) ||
-        !take(reader, " dtype=") || !take_choice(reader, dtypes, 3, &key->dtype) || !take(reader, " head_dim=") ||
-        !take_number(reader, 1, UINT16_MAX, &head_dim) || !take(reader, " head_dim_v=") ||
-        !take_number(reader, 1, UINT16_MAX, &head_dim_v) || !take(reader, " mask=") ||
-        !take_choice(reader, masks, 3, &key->mask) || !take(reader, " v_layout=") ||
-        !take_choice(reader, layouts, 2, &key->v_layout) || !take(reader, " align=") ||
-        !take_number(reader, 1, UINT8_MAX, &align) || !at_end(reader)) {
-        return refuse(reader,
-                      "expected 'key operation=... dtype=... head_dim=... head_dim_v=... mask=... v_layout=... "
-                      "align=...' with words "
-                      "that this libfmha knows, got '%.*s' in '%.300s'",
-                      (int)(reader->line_end - reader->cursor), reader->cursor, reader->line);
+    bool read = take(reader, "key");
+    for (int field = 0; read && field < FMHA_KEY_FIELDS; field++) {
+        char *before = reader->cursor;
+        if (!take_field(reader, key, field)) {
+            read = field > 0 && lacks_fields(key);
+            reader->cursor = before;
+        }
     }
-    key->head_dim = (uint16_t)head_dim;
-    key->head_dim_v = (uint16_t)head_dim_v;
-    key->align = (uint8_t)align;
-    return true;
+    return (read && at_end(reader)) ||
+           refuse(reader,
+                  "expected 'key' and operation, dtype, head_dim, head_dim_v, mask, v_layout and align, each as "
+                  "NAME=VALUE that this libfmha knows, got '%.100s' at the end of '%.200s'",
+                  reader->cursor, reader->line);
 }
 
 static bool read_launch(struct reader *reader, struct fmha_descriptor *descriptor) {

@@ -6,6 +6,7 @@
 
 #include "index.h"
 #include "index_text.h"
+#include "shape_key.h"
 #include "template.h"
 
 static struct template_engine *engine;
@@ -72,6 +73,10 @@ static const char whole[] =
     "argument i32 seqlen_q 144\n"
     "argument i32 seqlen_k 148\n"
     "argument f32 scale 152\n"
+    "constraint min 0 stride_k_row\n"
+    "constraint max 67108859 stride_k_row\n"
+    "constraint min 0 stride_v_row\n"
+    "constraint max 67108859 stride_v_row\n"
     "constraint equals 0 stride_q_batch % 8\n"
     "constraint equals 0 stride_q_head % 8\n"
     "constraint equals 0 stride_q_row % 8\n"
@@ -90,10 +95,6 @@ static const char whole[] =
     "constraint max 1073741824 seqlen_q\n"
     "constraint min 0 seqlen_k\n"
     "constraint max 1073741824 seqlen_k\n"
-    "constraint min 0 stride_k_row\n"
-    "constraint max 67108859 stride_k_row\n"
-    "constraint min 0 stride_v_row\n"
-    "constraint max 67108859 stride_v_row\n"
     "instance fmha_forward_gfx1151_f16_d128_causal_m64k32w4\n"
     "target gfx1151\n"
     "key operation=forward dtype=f16 head_dim=128 head_dim_v=128 mask=causal-bottom-right v_layout=row align=16\n"
@@ -158,6 +159,7 @@ Test(index_text, unlike_interfaces_are_two) {
     cr_assert_eq(second->interface->constraint_count, (unsigned)wide->constraint_count);
     cr_assert_eq(first->interface->argument_count, (unsigned)narrow->argument_count);
     /* Blocks that differ in nothing but the size of the block are not shared. */
+    instance_free(narrow);
     *narrow = *wide;
     narrow->name[0] = 'g';
     narrow->argument_bytes += 8;
@@ -168,6 +170,34 @@ Test(index_text, unlike_interfaces_are_two) {
     text_free(&text);
     free(narrow);
     drop(wide);
+}
+
+/* The key names what the operation has; the rest of it is 0. */
+Test(index_text, of_an_operation_with_few_rows) {
+    struct error error;
+    struct spec_choices choices = {.arch = "gfx1151"};
+    choices.field[SPEC_OP] = "pack";
+    choices.field[SPEC_V_LAYOUT] = "transposed";
+    struct spec *specs;
+    size_t count;
+    cr_assert(spec_product(&choices, engine, &specs, &count, &error), "%s", error.text);
+    struct instance instance;
+    cr_assert(instance_emit(engine, specs, &instance, &error), "%s", error.text);
+    const struct index_entry entry = {.instance = &instance};
+    struct text text = {0};
+    cr_assert(index_text(&entry, 1, &text, &error), "%s", error.text);
+    cr_assert(strstr(text.bytes, "\ninstance fmha_pack_gfx1151_vt_w4\ntarget gfx1151\nkey operation=pack "
+                                 "v_layout=transposed align=16\nlaunch wave=32 workgroup=128 lds=8192\n"),
+              "%s", text.bytes);
+    struct fmha_index *index;
+    cr_assert_eq(fmha_index_parse("x", text.bytes, text.length, &index), FMHA_OK, "%s", fmha_last_error());
+    struct fmha_key key;
+    cr_assert(spec_key(specs, &key, &error), "%s", error.text);
+    cr_assert(fmha_key_equal(&fmha_index_at(index, 0)->key, &key));
+    fmha_index_free(index);
+    text_free(&text);
+    instance_free(&instance);
+    free(specs);
 }
 
 Test(index_text, of_nothing) {
@@ -201,8 +231,7 @@ Test(index_text, refuses) {
 
 #define UNKNOWN                                                                                                        \
     ": expected a buffer q, k, v, o or lse, the f32 scale, or an integer that a problem has (batch, heads_q, "         \
-    "seqlen_k, "                                                                                                       \
-    "stride_q_row, ...): no problem offers this one; rename it in the template"
+    "seqlen_k, stride_q_row, ...): no problem offers this one; rename it in the template"
     strcpy(instance->arguments[0].name, "query");
     assert_refused(twice, 1, NAME ": argument 'query' (buffer of f16)" UNKNOWN);
     *instance = kept;
@@ -236,7 +265,7 @@ Test(index_text, refuses) {
     *instance = kept;
     const struct index_entry elsewhere = {.instance = instance, .object_file = "../x.hsaco", .object_bytes = 5};
     assert_refused(&elsewhere, 1,
-                   "fmha.index:55: expected a size in bytes, a hash of 16 digits and the name of a file in this "
+                   "fmha.index:58: expected a size in bytes, a hash of 16 digits and the name of a file in this "
                    "folder, got 'object 5 0000000000000000 ../x.hsaco'; make the library anew with `fmhagen library`");
     drop(instance);
 }
