@@ -22,15 +22,22 @@
 #define OPTIONS_BYTES 256
 
 void fmha_generator_options(const struct fmha_key *key, const char *arch, char *text, size_t text_bytes) {
-    char operation[FMHA_KEY_VALUE_BYTES], dtype[FMHA_KEY_VALUE_BYTES], value_dim[32] = "";
-    bool forward = key->operation == FMHA_KEY_FORWARD;
-    fmha_key_value(key, 0, operation);
-    fmha_key_value(key, 1, dtype);
-    if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
-        snprintf(value_dim, sizeof value_dim, " --hd-v %d", key->head_dim_v);
+    char value[FMHA_KEY_VALUE_BYTES], operation[32] = "", dtype[32] = "", head_dim[32] = "", head_dim_v[32] = "";
+    if (key->operation != FMHA_KEY_FORWARD) {
+        fmha_key_value(key, 0, value);
+        snprintf(operation, sizeof operation, " --op %s", value);
     }
-    snprintf(text, text_bytes, "--arch %s%s%s --dtype %s --hd %d%s%s%s%s", arch, forward ? "" : " --op ",
-             forward ? "" : operation, dtype, key->head_dim, value_dim,
+    if (key->dtype != 0) { /* 0: the operation does not have it, as below */
+        fmha_key_value(key, 1, value);
+        snprintf(dtype, sizeof dtype, " --dtype %s", value);
+    }
+    if (key->head_dim != 0) {
+        snprintf(head_dim, sizeof head_dim, " --hd %d", key->head_dim);
+    }
+    if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
+        snprintf(head_dim_v, sizeof head_dim_v, " --hd-v %d", key->head_dim_v);
+    }
+    snprintf(text, text_bytes, "--arch %s%s%s%s%s%s%s%s", arch, operation, dtype, head_dim, head_dim_v,
              key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
              : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
                                                        : "",
