@@ -1,5 +1,6 @@
 /* HIP devices. The thread's current device is whatever the caller made it, before and after every call. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ typedef struct hip_state {
     int ordinal;
     int version; /* of the runtime: major·10^7 + minor·10^5 + patch */
     hip_properties properties;
+    pthread_mutex_t hiprtc_lock; /* of the search, which the first compilation makes; never changed afterwards */
     bool hiprtc_looked_for, hiprtc_found;
     hiprtc_api hiprtc;
 } hip_state;
@@ -131,6 +133,7 @@ static fmha_status hip_open(const char *selector, void **state, fmha_device_info
         return fmha_fail(FMHA_ERROR_MEMORY, "hip:%d: no host memory for its state", ordinal);
     }
     s->ordinal = ordinal;
+    pthread_mutex_init(&s->hiprtc_lock, NULL); /* of the default kind, which cannot fail */
     status = hip_api_open(&s->hip);
     if (status == FMHA_OK) {
         status = find_device(s);
@@ -142,6 +145,7 @@ static fmha_status hip_open(const char *selector, void **state, fmha_device_info
         }
     }
     if (status != FMHA_OK) {
+        pthread_mutex_destroy(&s->hiprtc_lock);
         free(s);
         return status;
     }
@@ -163,6 +167,7 @@ static void hip_close(void *state) {
         hiprtc_close(&s->hiprtc);
     }
     hip_api_close(&s->hip);
+    pthread_mutex_destroy(&s->hiprtc_lock);
     free(s);
 }
 
@@ -219,24 +224,47 @@ static fmha_status hip_memory_read(void *state, void *to_host, const void *from,
 
 /* ---- Code ------------------------------------------------------------------------------------------------ */
 
+/* hipRTC, or a compiler where it is not here. */
+static fmha_status find_compiler(hip_state *s, bool *use_hiprtc, fmha_compiler *compiler) {
+    fmha_status status = FMHA_OK;
+    pthread_mutex_lock(&s->hiprtc_lock);
+    if (!s->hiprtc_looked_for) {
+        status = hiprtc_open(&s->hiprtc, s->hip.library, s->version / 10000000, &s->hiprtc_found);
+        s->hiprtc_looked_for = status == FMHA_OK;
+    }
+    *use_hiprtc = s->hiprtc_found;
+    pthread_mutex_unlock(&s->hiprtc_lock);
+    if (status != FMHA_OK || *use_hiprtc) {
+        return status;
+    }
+    status = fmha_compiler_find(s->properties.arch, compiler);
+    return status == FMHA_OK ? status
+                             : fmha_fail(status, "hip:%d: hipRTC is not here, and %s", s->ordinal, fmha_last_error());
+}
+
 static fmha_status hip_compile(void *state, const fmha_source *source, void **image, size_t *image_bytes) {
     hip_state *s = state;
-    if (!s->hiprtc_looked_for) {
-        fmha_status status = hiprtc_open(&s->hiprtc, s->hip.library, s->version / 10000000, &s->hiprtc_found);
-        if (status != FMHA_OK) {
-            return status;
-        }
-        s->hiprtc_looked_for = true;
-    }
-    if (s->hiprtc_found) {
-        return hiprtc_compile(&s->hiprtc, s->properties.arch, source, image, image_bytes);
-    }
+    bool use_hiprtc;
     fmha_compiler compiler;
-    fmha_status status = fmha_compiler_find(s->properties.arch, &compiler);
+    fmha_status status = find_compiler(s, &use_hiprtc, &compiler);
     if (status != FMHA_OK) {
-        return fmha_fail(status, "hip:%d: hipRTC is not here, and %s", s->ordinal, fmha_last_error());
+        return status;
     }
-    return fmha_compiler_compile_source(&compiler, s->properties.arch, source, image, image_bytes);
+    return use_hiprtc ? hiprtc_compile(&s->hiprtc, s->properties.arch, source, image, image_bytes)
+                      : fmha_compiler_compile_source(&compiler, s->properties.arch, source, image, image_bytes);
+}
+
+static fmha_status hip_compile_identity(void *state, int wave, char **text) {
+    hip_state *s = state;
+    bool use_hiprtc;
+    fmha_compiler compiler;
+    *text = NULL;
+    fmha_status status = find_compiler(s, &use_hiprtc, &compiler);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    return use_hiprtc ? hiprtc_identity(&s->hiprtc, s->properties.arch, wave, text)
+                      : fmha_compiler_identity(&compiler, s->properties.arch, wave, text);
 }
 
 static fmha_status fail_wrong_chip(const hip_state *s, const char *target) {
@@ -351,4 +379,6 @@ const fmha_driver fmha_driver_hip = {
     .module_kernel = hip_module_kernel,
     .launch = hip_launch,
     .synchronize = hip_synchronize,
+    .compile_identity = hip_compile_identity,
+    .concurrent = true,
 };

@@ -1,10 +1,12 @@
 #include <dlfcn.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler.h"
+#include "compiler_memo.h"
 #include "driver.h"
 #include "hiprtc.h"
 #include "image.h"
@@ -28,6 +30,7 @@ static const struct {
     MEMBER(get_code_size, "hiprtcGetCodeSize"),
     MEMBER(get_code, "hiprtcGetCode"),
     MEMBER(get_error_string, "hiprtcGetErrorString"),
+    MEMBER(version, "hiprtcVersion"),
 };
 
 /* NULL when all functions were found, else the name of the first that is missing. */
@@ -191,4 +194,67 @@ fmha_status hiprtc_compile(const hiprtc_api *hiprtc, const char *arch, const fmh
                                      : take_code(hiprtc, program, name, arch, image, image_bytes);
     hiprtc->destroy_program(&program);
     return status;
+}
+
+/* The state of hipRTC's file, and of comgr's in the same folder, which holds the compiler. */
+static bool add_files(const hiprtc_api *hiprtc, char **files) {
+    static const char *const beside[] = {"libamd_comgr.so.3", "libamd_comgr.so.2", "libamd_comgr.so"};
+    void *function;
+    memcpy(&function, &hiprtc->compile_program, sizeof function);
+    Dl_info information;
+    char real[PATH_MAX], path[PATH_MAX + 32];
+    if (dladdr(function, &information) == 0 || realpath(information.dli_fname, real) == NULL) {
+        return true; /* its version must do */
+    }
+    bool done = fmha_memo_add_file(files, real);
+    *strrchr(real, '/') = '\0';
+    for (size_t i = 0; done && i < sizeof beside / sizeof beside[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", real, beside[i]);
+        done = fmha_memo_add_file(files, path);
+    }
+    return done;
+}
+
+static fmha_status print_identity(const hiprtc_api *hiprtc, const char *arch, int wave, const char *files, FILE *out) {
+    char storage[256];
+    const char *options[FMHA_COMPILER_FLAGS_MAX];
+    int major = 0, minor = 0, result = hiprtc->version(&major, &minor);
+    int count = options_for(arch, wave, storage, options);
+    if (result != 0) {
+        return fail(hiprtc, arch, "hiprtcVersion", result);
+    }
+    if (count < 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "hipRTC: expected a gfx target such as gfx1151, got '%s'", arch);
+    }
+    fprintf(out, "compiler hipRTC\nversion %d.%d\n", major, minor);
+    fmha_memo_print(out, files);
+    for (int i = 0; i < count; i++) {
+        fprintf(out, "flag %s\n", options[i]);
+    }
+    return FMHA_OK;
+}
+
+fmha_status hiprtc_identity(const hiprtc_api *hiprtc, const char *arch, int wave, char **text) {
+    char *files = NULL, *lines = NULL;
+    size_t bytes;
+    *text = NULL;
+    FILE *out = add_files(hiprtc, &files) ? open_memstream(&lines, &bytes) : NULL;
+    fmha_status status = FMHA_ERROR_MEMORY;
+    if (out != NULL) {
+        status = print_identity(hiprtc, arch, wave, files != NULL ? files : "", out);
+        bool failed = ferror(out) != 0;
+        if (fclose(out) != 0 || failed) {
+            status = FMHA_ERROR_MEMORY;
+        }
+    }
+    if (status == FMHA_ERROR_MEMORY) {
+        fmha_fail(status, "hipRTC: no memory for what identifies it");
+    }
+    free(files);
+    if (status != FMHA_OK) {
+        free(lines);
+        return status;
+    }
+    *text = lines;
+    return FMHA_OK;
 }

@@ -17,6 +17,7 @@ typedef struct hiprtc_api {
     int (*get_code_size)(void *program, size_t *bytes);
     int (*get_code)(void *program, char *code);
     const char *(*get_error_string)(int result);
+    int (*version)(int *major, int *minor);
 } hiprtc_api;
 
 /* Opens hipRTC: $FMHA_HIPRTC_LIBRARY alone when it is set; else libhiprtc.so of `hip_major` (6 and up: older ones come
@@ -29,5 +30,9 @@ void hiprtc_close(hiprtc_api *hiprtc);
 /* As fmha_source_compile, for `arch`. */
 fmha_status hiprtc_compile(const hiprtc_api *hiprtc, const char *arch, const fmha_source *source, void **image,
                            size_t *image_bytes);
+
+/* What decides, beside the text, what hipRTC makes of it: its version, its file and that of the compiler's library
+ * beside it, the options. Lines of "name value", malloc'ed; the caller frees it. */
+fmha_status hiprtc_identity(const hiprtc_api *hiprtc, const char *arch, int wave, char **text);
 
 #endif

@@ -1,6 +1,7 @@
 /* From HIP text to a shared object of the host. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,16 +13,10 @@
 #include "emu.h"
 #include "emu_texts.h"
 #include "file.h"
+#include "hash.h"
 #include "module.h"
 
-enum {
-    LIMIT_SECONDS = 300,
-    PATH_BYTES = 512,
-    OPTION_BYTES = 96,
-    COMMAND_WORDS = 96,
-    FLAG_WORDS = 16,
-    FLAG_BYTES = 1024
-};
+enum { PATH_BYTES = 512, OPTION_BYTES = 96, COMMAND_WORDS = 96, FLAG_WORDS = 16, FLAG_BYTES = 1024 };
 
 /* The private folder: its path, and room for a file's in it. */
 typedef struct folder {
@@ -113,26 +108,30 @@ static const char *const check_options[] = {
     /* A write after a read of the same address is to be seen too. */
     "-mllvm", "-asan-opt-same-temp=0", NULL};
 
-static void add_words(const char **command, const char *const *words) {
-    while (*command != NULL) {
-        command++;
-    }
+/* The compiler's command line: what is the same for every kernel, then what is added. */
+typedef struct command {
+    const char *words[COMMAND_WORDS]; /* ends with NULL */
+    size_t count;
+    char arch[OPTION_BYTES], chip_macro[OPTION_BYTES], family_macro[OPTION_BYTES], wave[OPTION_BYTES];
+    char linker[PATH_MAX + OPTION_BYTES]; /* "" where the compiler looks for the system's */
+    char flags[FLAG_BYTES];
+} command;
+
+static void add_words(command *built, const char *const *words) {
     for (; *words != NULL; words++) {
-        *command++ = *words;
+        built->words[built->count++] = *words;
     }
+    built->words[built->count] = NULL;
 }
 
-/* Appends the words of $FMHA_EMU_CXXFLAGS, which `storage` holds from then on. */
-static fmha_status add_flags(const char **command, char storage[FLAG_BYTES]) {
+/* Appends the words of $FMHA_EMU_CXXFLAGS, which the command holds from then on. */
+static fmha_status add_flags(command *built) {
     const char *flags = getenv("FMHA_EMU_CXXFLAGS");
-    int length = snprintf(storage, FLAG_BYTES, "%s", flags != NULL ? flags : ""), count = 0;
+    int length = snprintf(built->flags, FLAG_BYTES, "%s", flags != NULL ? flags : ""), count = 0;
     char *rest = NULL;
-    while (*command != NULL) {
-        command++;
-    }
-    for (char *word = strtok_r(storage, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+    for (char *word = strtok_r(built->flags, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         if (++count <= FLAG_WORDS) {
-            *command++ = word;
+            add_words(built, (const char *const[]){word, NULL});
         }
     }
     if (length < 0 || length >= FLAG_BYTES || count > FLAG_WORDS) {
@@ -177,33 +176,20 @@ static void find_linker(const fmha_compiler *compiler, char option[PATH_MAX + OP
 }
 
 /* Whether the compiler itself knows of no ld; asked when it failed. */
-static bool lacks_linker(const fmha_compiler *compiler) {
-    const char *command[] = {compiler->path, "-print-prog-name=ld", NULL};
+static bool lacks_linker(const fmha_compiler *compiler, int limit_seconds) {
+    const char *asking[] = {compiler->path, "-print-prog-name=ld", NULL};
     char *words = NULL;
     int exit_code = 0;
-    bool lacks = fmha_process_run(command, LIMIT_SECONDS, &words, &exit_code) == FMHA_OK && exit_code == 0 &&
+    bool lacks = fmha_process_run(asking, limit_seconds, &words, &exit_code) == FMHA_OK && exit_code == 0 &&
                  words != NULL && strchr(words, '/') == NULL;
     free(words);
     return lacks;
 }
 
-static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source, bool checks) {
-    fmha_compiler compiler;
-    fmha_status status = fmha_compiler_find_host(&compiler);
-    if (status != FMHA_OK) {
-        return emu_fail(status, "%s", fmha_last_error());
-    }
-    char wave[OPTION_BYTES], arch[OPTION_BYTES], symbol[512], chip_macro[OPTION_BYTES], family_macro[OPTION_BYTES];
-    char kernel[PATH_BYTES], object[PATH_BYTES];
-    snprintf(wave, sizeof wave, "-DFMHA_EMU_WAVE=%d", source->wave);
-    snprintf(arch, sizeof arch, "-DFMHA_EMU_ARCH=%s", chip->arch);
-    snprintf(symbol, sizeof symbol, "-DFMHA_EMU_SYMBOL=%s", source->symbol);
-    snprintf(chip_macro, sizeof chip_macro, "-D__%s__=1", chip->arch);
-    snprintf(family_macro, sizeof family_macro, "-D__GFX%u__=1", chip->major);
-    snprintf(kernel, sizeof kernel, "%s", in_folder(private_folder, kernel_name));
-    snprintf(object, sizeof object, "%s", in_folder(private_folder, object_name));
-    const char *command[COMMAND_WORDS] = {
-        compiler.path,
+/* All but the kernel's own words: its symbol and its files. */
+static fmha_status build_command(const fmha_compiler *compiler, const emu_chip *chip, int wave, bool checks,
+                                 command *built) {
+    static const char *const always[] = {
         "-x",
         "c++",
         "-std=c++17",
@@ -229,37 +215,57 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
         /* What would fault must fault: a null pointer is an address, and a large frame touches the guard below it. */
         "-fno-delete-null-pointer-checks",
         "-fstack-clash-protection",
-        wave,
-        arch,
-        symbol,
-        chip_macro,
-        family_macro,
-        kernel,
-        "-o",
-        object,
-        "-lm",
         /* Lines for findings; the file's name is the text's own. */
         "-gline-tables-only",
         "-fdebug-compilation-dir=.",
+        NULL,
     };
+    built->count = 0;
+    snprintf(built->wave, sizeof built->wave, "-DFMHA_EMU_WAVE=%d", wave);
+    snprintf(built->arch, sizeof built->arch, "-DFMHA_EMU_ARCH=%s", chip->arch);
+    snprintf(built->chip_macro, sizeof built->chip_macro, "-D__%s__=1", chip->arch);
+    snprintf(built->family_macro, sizeof built->family_macro, "-D__GFX%u__=1", chip->major);
+    add_words(built, (const char *const[]){compiler->path, NULL});
+    add_words(built, always);
+    add_words(built, (const char *const[]){built->wave, built->arch, built->chip_macro, built->family_macro, NULL});
     if (checks) {
-        add_words(command, check_options);
+        add_words(built, check_options);
     }
-    char linker[PATH_MAX + OPTION_BYTES];
-    find_linker(&compiler, linker);
-    if (linker[0] != '\0') {
-        add_words(command, (const char *const[]){linker, NULL});
+    find_linker(compiler, built->linker);
+    if (built->linker[0] != '\0') {
+        add_words(built, (const char *const[]){built->linker, NULL});
     }
-    char *output = NULL, flags[FLAG_BYTES];
-    int exit_code = 0;
-    status = add_flags(command, flags);
+    return add_flags(built);
+}
+
+static fmha_status find_compiler(fmha_compiler *compiler) {
+    fmha_status status = fmha_compiler_find_host(compiler);
+    return status == FMHA_OK ? status : emu_fail(status, "%s", fmha_last_error());
+}
+
+static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, const fmha_source *source, bool checks) {
+    fmha_compiler compiler;
+    command built;
+    int limit_seconds, exit_code = 0;
+    fmha_status status = find_compiler(&compiler);
+    if (status == FMHA_OK) {
+        status = build_command(&compiler, chip, source->wave, checks, &built);
+    }
+    if (status == FMHA_OK && fmha_compile_limit(&limit_seconds) != FMHA_OK) {
+        status = emu_fail(FMHA_ERROR_ARGUMENT, "%s", fmha_last_error());
+    }
     if (status != FMHA_OK) {
         return status;
     }
-    status = fmha_process_run(command, LIMIT_SECONDS, &output, &exit_code);
+    char symbol[512], kernel[PATH_BYTES], object[PATH_BYTES], *output = NULL;
+    snprintf(symbol, sizeof symbol, "-DFMHA_EMU_SYMBOL=%s", source->symbol);
+    snprintf(kernel, sizeof kernel, "%s", in_folder(private_folder, kernel_name));
+    snprintf(object, sizeof object, "%s", in_folder(private_folder, object_name));
+    add_words(&built, (const char *const[]){symbol, kernel, "-o", object, "-lm", NULL});
+    status = fmha_process_run(built.words, limit_seconds, &output, &exit_code);
     if (status != FMHA_OK) {
         status = emu_fail(status, "%s", fmha_last_error());
-    } else if (exit_code != 0 && linker[0] == '\0' && lacks_linker(&compiler)) {
+    } else if (exit_code != 0 && built.linker[0] == '\0' && lacks_linker(&compiler, limit_seconds)) {
         status = emu_fail(FMHA_ERROR_COMPILE,
                           "emulated device: expected a linker beside %s or on PATH, found neither ld.lld nor ld: "
                           "install the lld of the compiler's version (Debian: lld-%d), or binutils",
@@ -273,6 +279,79 @@ static fmha_status run_compiler(folder *private_folder, const emu_chip *chip, co
     free(output);
     return status;
 }
+
+/* ---- Identity -------------------------------------------------------------------------------------------- */
+
+/* Hash of what the kernel is compiled with beside its own text. */
+static uint64_t hash_texts(void) {
+    uint64_t hash = 0;
+    for (const emu_text *text = emu_texts; text->name != NULL; text++) {
+        hash = fmha_hash(hash, text->name, strlen(text->name));
+        hash = fmha_hash(hash, text->text, strlen(text->text));
+    }
+    return hash;
+}
+
+/* What makes -march=native mean one thing or another: the lines of the first processor in /proc/cpuinfo, without those
+ * that change by themselves. 0 where there is no such file. */
+static uint64_t hash_processor(void) {
+    static const char *const telling[] = {"vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features"};
+    uint64_t hash = 0;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+    while (file != NULL && getline(&line, &room, file) > 1) { /* an empty line ends the first processor */
+        for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++) {
+            if (strncmp(line, telling[i], strlen(telling[i])) == 0) {
+                hash = fmha_hash(hash, line, strlen(line));
+                break;
+            }
+        }
+    }
+    free(line);
+    if (file != NULL) {
+        fclose(file);
+    }
+    return hash;
+}
+
+fmha_status emu_compile_identity(const emu_chip *chip, int wave, bool checks, char **text) {
+    fmha_compiler compiler;
+    command built;
+    char *lines = NULL, *compiler_lines = NULL;
+    size_t bytes;
+    *text = NULL;
+    fmha_status status = find_compiler(&compiler);
+    if (status == FMHA_OK) {
+        status = build_command(&compiler, chip, wave, checks, &built);
+    }
+    if (status == FMHA_OK && (status = fmha_compiler_identity(&compiler, NULL, 0, &compiler_lines)) != FMHA_OK) {
+        emu_fail(status, "%s", fmha_last_error());
+    }
+    if (status != FMHA_OK) {
+        return status;
+    }
+    FILE *out = open_memstream(&lines, &bytes);
+    bool failed = out == NULL;
+    if (out != NULL) {
+        fputs(compiler_lines, out);
+        for (size_t i = 1; i < built.count; i++) {
+            fprintf(out, "flag %s\n", built.words[i]);
+        }
+        fprintf(out, "headers %016" PRIx64 "\nprocessor %016" PRIx64 "\n", hash_texts(), hash_processor());
+        failed = ferror(out) != 0;
+        failed = fclose(out) != 0 || failed;
+    }
+    free(compiler_lines);
+    if (failed) {
+        free(lines);
+        return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for what identifies the compiler");
+    }
+    *text = lines;
+    return FMHA_OK;
+}
+
+/* ---- Compilation ----------------------------------------------------------------------------------------- */
 
 static bool is_identifier(const char *word) {
     if (word == NULL || !(isalpha((unsigned char)word[0]) || word[0] == '_') || strlen(word) > 400) {

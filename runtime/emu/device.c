@@ -249,6 +249,11 @@ static fmha_status compile(void *state, const fmha_source *source, void **image,
     return emu_compile(owner->chip, source, owner->checks, image, image_bytes);
 }
 
+static fmha_status compile_identity(void *state, int wave, char **text) {
+    const device *owner = state;
+    return emu_compile_identity(owner->chip, wave, owner->checks, text);
+}
+
 static fmha_status module_load(void *state, const void *image, size_t image_bytes, void **module) {
     device *owner = state;
     *module = NULL;
@@ -464,6 +469,7 @@ static const fmha_driver driver = {
     .set = set,
     .counters = counters,
     .clear_counters = clear_counters,
+    .compile_identity = compile_identity,
 };
 
 const fmha_driver *fmha_driver_entry(fmha_fail_function fail) {

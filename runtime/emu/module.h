@@ -14,6 +14,10 @@
 fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, bool checks, void **image,
                         size_t *image_bytes);
 
+/* What decides, beside the text, what the object is: compiler, its flags, the headers, the processor. Lines of
+ * "name value", malloc'ed. */
+fmha_status emu_compile_identity(const emu_chip *chip, int wave, bool checks, char **text);
+
 typedef struct emu_module {
     int file;     /* the image, in memory */
     void *handle; /* dlopen's */

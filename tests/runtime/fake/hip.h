@@ -36,6 +36,7 @@ typedef struct fake_hiprtc {
     char name[128];
     const char *target; /* of what it makes; NULL: the chip of the options */
     const char *log;
+    int newer; /* added to the minor version */
 } fake_hiprtc;
 
 #endif

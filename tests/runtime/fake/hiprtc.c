@@ -27,6 +27,7 @@ EXPORT int hiprtcGetProgramLog(void *of, char *log);
 EXPORT int hiprtcGetCodeSize(void *of, size_t *bytes);
 EXPORT int hiprtcGetCode(void *of, char *code);
 EXPORT const char *hiprtcGetErrorString(int result);
+EXPORT int hiprtcVersion(int *major, int *minor);
 
 static int result_of(const char *function) {
     return S.fail_in != NULL && strcmp(S.fail_in, function) == 0 ? 6 : 0;
@@ -89,4 +90,10 @@ int hiprtcGetCode(void *of, char *code) {
 
 const char *hiprtcGetErrorString(int result) {
     return result == 6 ? "HIPRTC_ERROR_COMPILATION" : NULL;
+}
+
+int hiprtcVersion(int *major, int *minor) {
+    *major = 7;
+    *minor = 1 + S.newer;
+    return result_of("hiprtcVersion");
 }
