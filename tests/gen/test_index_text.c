@@ -230,7 +230,8 @@ Test(index_text, refuses) {
     assert_refused(twice, 2, NAME ": expected each instance once, got it twice");
 
 #define UNKNOWN                                                                                                        \
-    ": expected a buffer q, k, v, o or lse, the f32 scale, or an integer that a problem has (batch, heads_q, "         \
+    ": expected a buffer q, k, v, o, lse, from or to, the f32 scale, or an integer that a problem has (batch, "        \
+    "heads_q, "                                                                                                        \
     "seqlen_k, stride_q_row, ...): no problem offers this one; rename it in the template"
     strcpy(instance->arguments[0].name, "query");
     assert_refused(twice, 1, NAME ": argument 'query' (buffer of f16)" UNKNOWN);
