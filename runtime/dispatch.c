@@ -154,9 +154,8 @@ int fmha_dispatch_compare(const void *left_pointer, const void *right_pointer) {
     if (a->rank != b->rank) {
         return a->rank < b->rank ? -1 : 1;
     }
-    bool a_ready = fmha_catalogue_has_object(left->library, a), b_ready = fmha_catalogue_has_object(right->library, b);
-    if (a_ready != b_ready) {
-        return a_ready ? -1 : 1;
+    if (left->has_object != right->has_object) {
+        return left->has_object ? -1 : 1;
     }
     int order = strcmp(a->name, b->name);
     return order != 0 ? order : left->order < right->order ? -1 : left->order > right->order;
@@ -176,10 +175,12 @@ static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
     if (larger == NULL || (list == NULL && instances > 0)) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its instances", dispatch->device->info.name);
     }
+    bool runs_objects = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT;
     for (size_t j = 0; j < instances; j++) {
         list[j].descriptor = fmha_index_at(library->index, j);
         list[j].library = library;
         list[j].order = i;
+        list[j].has_object = runs_objects && fmha_catalogue_has_object(library, list[j].descriptor);
     }
     return FMHA_OK;
 }
@@ -460,6 +461,7 @@ static fmha_status ready(struct fmha_dispatch *dispatch, struct loaded *item, fm
         item->why = strdup(fmha_last_error());
         item->failure = status;
         item->state = item->why != NULL ? LOAD_FAILED : LOAD_NONE;
+        atomic_store_explicit(&item->failed, item->why != NULL, memory_order_release);
     }
     pthread_cond_broadcast(&dispatch->changed);
     pthread_mutex_unlock(&dispatch->lock);
@@ -484,30 +486,57 @@ static fmha_status fill_plan(const struct fmha_descriptor *instance, const struc
     return FMHA_OK;
 }
 
+/* What was wrong with the best candidate that serves a problem and does not load. */
+struct trouble {
+    const struct loaded *item; /* NULL: nothing */
+    fmha_status status;
+    char *why; /* NULL: the item's own, which lasts */
+};
+
+/* The kernel of a candidate, or NULL, of which the first trouble is kept. */
+static fmha_kernel *kernel_of(struct fmha_dispatch *dispatch, struct loaded *item, struct trouble *trouble) {
+    fmha_kernel *kernel = NULL;
+    bool lasts = atomic_load_explicit(&item->failed, memory_order_acquire);
+    fmha_status status = lasts ? item->failure : ready(dispatch, item, &kernel);
+    if (status != FMHA_OK && trouble->item == NULL) {
+        *trouble = (struct trouble){item, status, lasts ? NULL : strdup(fmha_last_error())};
+    }
+    return status == FMHA_OK ? kernel : NULL;
+}
+
+/* When no candidate was taken. */
+static fmha_status fail_with(struct fmha_dispatch *dispatch, const struct fmha_key *key,
+                             const struct fmha_operands *operands, const struct trouble *trouble) {
+    if (trouble->item == NULL) {
+        return fmha_dispatch_fail(dispatch, key, operands);
+    }
+    const char *why = trouble->why != NULL                  ? trouble->why
+                      : atomic_load(&trouble->item->failed) ? trouble->item->why
+                                                            : "it does not load";
+    return fmha_fail(trouble->status, "%s: %s", trouble->item->descriptor->name, why);
+}
+
 fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
                                struct fmha_plan *plan) {
     struct fmha_dispatch *dispatch = device->dispatch;
+    struct trouble trouble = {0};
+    struct loaded *taken = NULL;
     struct route *route;
-    fmha_status status = fmha_dispatch_route(dispatch, key, &route), first_failure = FMHA_OK;
+    fmha_status status = fmha_dispatch_route(dispatch, key, &route);
     if (status != FMHA_OK) {
         return status;
     }
-    for (size_t i = 0; route != NULL && i < route->count; i++) {
+    for (size_t i = 0; route != NULL && i < route->count && taken == NULL; i++) {
         struct loaded *item = route->candidates[i];
-        fmha_kernel *kernel;
-        if (!fmha_descriptor_serves(item->descriptor, operands, NULL)) {
-            continue;
+        if (fmha_descriptor_serves(item->descriptor, operands, NULL)) {
+            plan->kernel = kernel_of(dispatch, item, &trouble);
+            taken = plan->kernel != NULL ? item : NULL;
         }
-        status = ready(dispatch, item, &kernel);
-        if (status == FMHA_OK) {
-            return fill_plan(item->descriptor, operands, kernel, plan);
-        }
-        if (first_failure != FMHA_OK) {
-            continue; /* the better one's failure is the one to tell of */
-        }
-        first_failure = fmha_fail(status, "%s: %s", item->descriptor->name, fmha_last_error());
     }
-    return first_failure != FMHA_OK ? first_failure : fmha_dispatch_fail(dispatch, key, route, operands);
+    status = taken != NULL ? fill_plan(taken->descriptor, operands, plan->kernel, plan)
+                           : fail_with(dispatch, key, operands, &trouble);
+    free(trouble.why);
+    return status;
 }
 
 static void dump_launch(const struct fmha_dispatch *dispatch, const struct fmha_plan *plan, const char *name) {
@@ -547,23 +576,25 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
                                      const struct fmha_operands *operands, struct fmha_dispatch_candidate *candidates,
                                      size_t room, size_t *count) {
     struct fmha_dispatch *dispatch = device->dispatch;
+    struct trouble trouble = {0};
     struct route *route;
     *count = 0;
     fmha_status status = fmha_dispatch_route(dispatch, key, &route);
     for (size_t i = 0; status == FMHA_OK && route != NULL && i < route->count; i++) {
         struct loaded *item = route->candidates[i];
-        fmha_kernel *kernel;
-        if (!fmha_descriptor_serves(item->descriptor, operands, NULL) ||
-            ready(dispatch, item, &kernel) != FMHA_OK) { /* the log says why */
-            continue;
-        }
-        if (*count < room) {
+        bool serves = fmha_descriptor_serves(item->descriptor, operands, NULL);
+        fmha_kernel *kernel = serves ? kernel_of(dispatch, item, &trouble) : NULL;
+        if (kernel != NULL && *count < room) {
             struct fmha_dispatch_candidate *candidate = &candidates[*count];
             candidate->instance = item->descriptor;
             candidate->library = item->library->name;
             status = fill_plan(item->descriptor, operands, kernel, &candidate->plan);
         }
-        ++*count;
+        *count += kernel != NULL;
     }
-    return status != FMHA_OK || *count > 0 ? status : fmha_dispatch_fail(dispatch, key, route, operands);
+    if (status == FMHA_OK && *count == 0) {
+        status = fail_with(dispatch, key, operands, &trouble);
+    }
+    free(trouble.why);
+    return status;
 }

@@ -49,22 +49,14 @@ static int describe_difference(const struct fmha_key *instance, const struct fmh
     return differences;
 }
 
-fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha_key *key, const struct route *route,
-                               const struct fmha_operands *operands) {
-    char asked[256], options[256], nearest[1024] = "", why[640], refusal[1024] = "";
+/* Nothing is of the key's kind: the nearest, what was passed over, and the cure. The lock is held. */
+static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const struct fmha_key *key) {
+    char asked[256], options[256], why[640], nearest[1024] = "", damaged[1024] = "";
+    const char *arch = dispatch->device->info.arch;
     size_t count = 0;
+    int best = FMHA_KEY_FIELDS + 1;
     describe_key(key, asked, sizeof asked);
-    fmha_generator_options(key, dispatch->device->info.arch, options, sizeof options);
-    if (route != NULL) { /* something computes it, but not with these values */
-        const struct fmha_descriptor *first = route->candidates[0]->descriptor;
-        int failed;
-        fmha_descriptor_serves(first, operands, &failed);
-        fmha_descriptor_explain(first, operands, failed, why, sizeof why);
-        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s on %s: none of %zu instances serves these values; %s: %s", asked,
-                         dispatch->device->info.arch, route->count, first->name, why);
-    }
-    pthread_mutex_lock(&dispatch->lock);
-    int best = 1000;
+    fmha_generator_options(key, arch, options, sizeof options);
     FOR_EACH_INSTANCE(dispatch, item) {
         int differences = describe_difference(&item->descriptor->key, key, why, sizeof why);
         count++;
@@ -74,27 +66,61 @@ fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha
         }
     }
     size_t libraries = dispatch->catalogue.count;
+    for (size_t i = 0; i < libraries && damaged[0] == '\0'; i++) {
+        if (dispatch->catalogue.libraries[i]->damaged) {
+            snprintf(damaged, sizeof damaged, "; passed over: %s", dispatch->catalogue.libraries[i]->note);
+        }
+    }
     const struct refusal *refused = fmha_dispatch_refusal(dispatch, key);
-    snprintf(refusal, sizeof refusal, "%s", refused != NULL ? refused->why : "");
-    pthread_mutex_unlock(&dispatch->lock);
     return fmha_fail(FMHA_ERROR_NO_INSTANCE,
-                     "%s on %s: expected an instance, got none among %zu of %zu libraries%s; make one with `fmhagen "
-                     "library DIR %s` and name DIR in FMHA_LIBRARY_PATH%s%s",
-                     asked, dispatch->device->info.arch, count, libraries, nearest, options,
-                     refusal[0] != '\0' ? "; " : "", refusal);
+                     "%s on %s: expected an instance, got none among %zu in %zu %s%s%s; make one with `fmhagen library "
+                     "DIR %s` and name DIR in FMHA_LIBRARY_PATH%s%s",
+                     asked, arch, count, libraries, libraries == 1 ? "library" : "libraries", nearest, damaged, options,
+                     refused != NULL ? "; " : "", refused != NULL ? refused->why : "");
+}
+
+fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha_key *key,
+                               const struct fmha_operands *operands) {
+    char asked[256], why[1024];
+    const struct loaded *best = NULL;
+    size_t count = 0;
+    int failed;
+    fmha_status status;
+    pthread_mutex_lock(&dispatch->lock);
+    FOR_EACH_INSTANCE(dispatch, item) {
+        if (fmha_dispatch_fits(&item->descriptor->key, key)) {
+            count++;
+            best = best == NULL || fmha_dispatch_compare(&item, &best) < 0 ? item : best;
+        }
+    }
+    if (best == NULL) {
+        status = fail_without_instance(dispatch, key);
+    } else { /* something computes it, but not with these values */
+        describe_key(key, asked, sizeof asked);
+        if (fmha_descriptor_serves(best->descriptor, operands, &failed)) {
+            snprintf(why, sizeof why, "does not load: %s", best->why != NULL ? best->why : "the log says why");
+        } else {
+            fmha_descriptor_explain(best->descriptor, operands, failed, why, sizeof why);
+        }
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s on %s: none of %zu %s serves these values; %s: %s", asked,
+                           dispatch->device->info.arch, count, count == 1 ? "instance" : "instances",
+                           best->descriptor->name, why);
+    }
+    pthread_mutex_unlock(&dispatch->lock);
+    return status;
 }
 
 /* ---- Explaining ------------------------------------------------------------------------------------------ */
 
-/* "taken: its code object is read" or the like. */
-static void describe_source(const struct fmha_dispatch *dispatch, const struct loaded *item, char *text, size_t room) {
-    bool object = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT &&
-                  fmha_catalogue_has_object(item->library, item->descriptor);
-    snprintf(text, room, "taken: %s",
-             item->state == LOAD_DONE           ? "loaded already"
-             : object                           ? "by its code object"
-             : item->descriptor->source != NULL ? "by its text, from the cache or compiled on first use"
-                                                : "by its text, which is missing");
+/* An instance without an image that the device could run. */
+static bool is_hollow(const struct loaded *item) {
+    return !item->has_object && item->descriptor->source == NULL;
+}
+
+static const char *describe_taken(const struct loaded *item) {
+    return item->state == LOAD_DONE ? "taken: loaded already"
+           : item->has_object       ? "taken: by its code object"
+                                    : "taken: by its text, from the cache or compiled on first use";
 }
 
 struct explanation {
@@ -108,7 +134,8 @@ struct explanation {
 static const struct loaded *find_taken(const struct explanation *explanation) {
     struct loaded *best = NULL;
     FOR_EACH_INSTANCE(explanation->dispatch, item) {
-        if (item->state != LOAD_FAILED && fmha_dispatch_fits(&item->descriptor->key, explanation->key) &&
+        if (item->state != LOAD_FAILED && !is_hollow(item) &&
+            fmha_dispatch_fits(&item->descriptor->key, explanation->key) &&
             fmha_descriptor_serves(item->descriptor, explanation->operands, NULL) &&
             (best == NULL || fmha_dispatch_compare(&item, &best) < 0)) {
             best = item;
@@ -128,8 +155,10 @@ static void describe_verdict(const struct explanation *explanation, const struct
         fmha_descriptor_explain(instance, explanation->operands, failed, text, room);
     } else if (item->state == LOAD_FAILED) {
         snprintf(text, room, "does not load: %s", item->why);
+    } else if (is_hollow(item)) {
+        snprintf(text, room, "has neither a code object that the device runs nor a text");
     } else if (item == explanation->taken) {
-        describe_source(explanation->dispatch, item, text, room);
+        snprintf(text, room, "%s", describe_taken(item));
     } else {
         snprintf(text, room, "would serve; %s comes before it", explanation->taken->descriptor->name);
     }
@@ -159,10 +188,5 @@ fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *ke
         }
     }
     pthread_mutex_unlock(&dispatch->lock);
-    if (status != FMHA_OK || explanation.taken != NULL) {
-        return status;
-    }
-    struct route *route;
-    status = fmha_dispatch_route(dispatch, key, &route);
-    return status != FMHA_OK ? status : fmha_dispatch_fail(dispatch, key, route, operands);
+    return status != FMHA_OK || explanation.taken != NULL ? status : fmha_dispatch_fail(dispatch, key, operands);
 }

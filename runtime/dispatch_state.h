@@ -15,7 +15,9 @@ struct loaded {
     const struct fmha_descriptor *descriptor;
     const struct fmha_catalogue_library *library;
     size_t order;                  /* of its library */
+    bool has_object;               /* that the device runs, as far as the index says */
     _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
+    _Atomic(bool) failed;          /* the state is LOAD_FAILED: failure and why stay as they are */
     enum load_state state;         /* guarded by the dispatch's lock, as what follows */
     fmha_status failure;           /* of LOAD_FAILED: what would happen again */
     char *why;
@@ -79,8 +81,8 @@ fmha_status fmha_dispatch_route(struct fmha_dispatch *dispatch, const struct fmh
 /* Why the generator made nothing for a key, or NULL. The lock is held. */
 const struct refusal *fmha_dispatch_refusal(const struct fmha_dispatch *dispatch, const struct fmha_key *key);
 
-/* Records the error that nothing serves a problem: FMHA_ERROR_NO_INSTANCE. `route` may be NULL. */
-fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha_key *key, const struct route *route,
+/* Records the error that nothing serves a problem: FMHA_ERROR_NO_INSTANCE. */
+fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha_key *key,
                                const struct fmha_operands *operands);
 
 #endif
