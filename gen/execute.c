@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_text.h"
+
 /* A tensor in memory: [batch][heads][rows][columns] with strides in elements, the last dimension contiguous. */
 struct view {
     int64_t batch, heads, rows, columns;
@@ -15,13 +17,11 @@ struct view {
 enum tensor_id { TENSOR_Q, TENSOR_K, TENSOR_V, TENSOR_O, TENSOR_COUNT };
 static const char *const tensor_names[TENSOR_COUNT] = {"q", "k", "v", "o"};
 
-enum { VALUES_MAX = 7 + 3 * TENSOR_COUNT, LSE_GUARD = 1024, ROW_MOST = 256 }; /* ROW_MOST: head dimensions end there */
+enum { LSE_GUARD = 1024, ROW_MOST = 256 }; /* ROW_MOST: head dimensions end there */
 
-struct named_values {
-    struct problem_value list[VALUES_MAX];
-    int count;
-    char names[3 * TENSOR_COUNT][24];
-};
+_Static_assert(FMHA_BUFFER_Q == (int)TENSOR_Q && FMHA_BUFFER_O == (int)TENSOR_O, "tensors are buffers");
+_Static_assert(FMHA_VALUE_STRIDE_O_ROW == FMHA_VALUE_STRIDE_Q_BATCH + 3 * (int)TENSOR_COUNT - 1,
+               "strides are in the order of the tensors");
 
 /* One buffer on the device with the image of what it must hold on the host; a sparse one has none. */
 struct buffer {
@@ -97,122 +97,53 @@ static bool make_views(const struct instance *instance, const struct execute_req
     return true;
 }
 
-static void name_values(const struct reference_problem *problem, const struct view views[TENSOR_COUNT],
-                        struct named_values *values) {
-    values->count = 0;
-    const struct problem_value lengths[] = {{"batch", problem->batch},          {"heads_q", problem->heads_q},
-                                            {"heads_k", problem->heads_k},      {"seqlen_q", problem->seqlen_q},
-                                            {"seqlen_k", problem->seqlen_k},    {"head_dim", problem->head_dim},
-                                            {"head_dim_v", problem->head_dim_v}};
-    for (size_t index = 0; index < sizeof lengths / sizeof *lengths; index++)
-        values->list[values->count++] = lengths[index];
+static void set_values(const struct reference_problem *problem, const struct view views[TENSOR_COUNT],
+                       struct fmha_operands *operands) {
+    *operands = (struct fmha_operands){
+        .value = {[FMHA_VALUE_BATCH] = problem->batch,
+                  [FMHA_VALUE_HEADS_Q] = problem->heads_q,
+                  [FMHA_VALUE_HEADS_K] = problem->heads_k,
+                  [FMHA_VALUE_SEQLEN_Q] = problem->seqlen_q,
+                  [FMHA_VALUE_SEQLEN_K] = problem->seqlen_k,
+                  [FMHA_VALUE_HEAD_DIM] = problem->head_dim,
+                  [FMHA_VALUE_HEAD_DIM_V] = problem->head_dim_v},
+        .real = {[FMHA_REAL_SCALE] = (float)problem->scale},
+    };
     for (int tensor = 0; tensor < TENSOR_COUNT; tensor++) {
-        const int64_t strides[] = {views[tensor].stride_batch, views[tensor].stride_head, views[tensor].stride_row};
-        static const char *const axes[] = {"batch", "head", "row"};
-        for (int axis = 0; axis < 3; axis++) {
-            char *name = values->names[tensor * 3 + axis];
-            snprintf(name, sizeof values->names[0], "stride_%s_%s", tensor_names[tensor], axes[axis]);
-            values->list[values->count++] = (struct problem_value){name, strides[axis]};
-        }
+        int64_t *strides = &operands->value[FMHA_VALUE_STRIDE_Q_BATCH + 3 * tensor];
+        strides[0] = views[tensor].stride_batch;
+        strides[1] = views[tensor].stride_head;
+        strides[2] = views[tensor].stride_row;
     }
 }
 
-static const struct problem_value *find_value(const struct named_values *values, const char *name) {
-    for (int index = 0; index < values->count; index++)
-        if (strcmp(values->list[index].name, name) == 0)
-            return &values->list[index];
-    return NULL;
-}
-
-static bool is_buffer_name(const char *name) {
-    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
-        if (strcmp(name, tensor_names[tensor]) == 0)
-            return true;
-    return strcmp(name, "lse") == 0;
-}
-
-static bool check_argument(const struct instance *instance, const struct execute_request *request,
-                           const struct named_values *values, const struct argument *argument, struct error *error) {
-    bool known = argument->kind == ARGUMENT_BUFFER ? is_buffer_name(argument->name)
-                 : strcmp(argument->type, "f32") == 0
-                     ? strcmp(argument->name, "scale") == 0
-                     : strcmp(argument->name, "scale") != 0 && find_value(values, argument->name) != NULL;
-    if (!known)
-        return error_set(
-            error, ERROR_RUN,
-            "%s: argument '%s' (%s %s): expected a buffer q, k, v, o or lse, the f32 scale, or an integer "
-            "that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers this one; "
-            "rename it in the template",
-            instance->name, argument->name, argument->kind == ARGUMENT_BUFFER ? "buffer of" : "value of",
-            argument->type);
-    uint32_t size = argument->kind == ARGUMENT_BUFFER || strcmp(argument->type, "i64") == 0 ? 8 : 4;
-    if (argument->size_bytes != size || argument->offset_bytes > instance->argument_bytes ||
-        size > instance->argument_bytes - argument->offset_bytes)
-        return error_set(error, ERROR_RUN,
-                         "%s: argument '%s': expected %u bytes inside the block of %u, got %u at offset %u",
-                         instance->name, argument->name, size, instance->argument_bytes, argument->size_bytes,
-                         argument->offset_bytes);
-    if (strcmp(argument->name, "lse") == 0 && !request->lse && !argument->optional)
-        return error_set(error, ERROR_RUN, "%s: argument 'lse' is not optional: give the request an LSE",
-                         instance->name);
-    const struct problem_value *value = find_value(values, argument->name);
-    if (value && size == 4 && (value->value > INT32_MAX || value->value < INT32_MIN))
-        return error_set(error, ERROR_USAGE, "%s: argument '%s': expected at most %d, got %" PRId64, instance->name,
-                         argument->name, INT32_MAX, value->value);
-    return true;
-}
-
-/* "choose heads_q as a multiple of heads_k", where the constraint has that form. */
-static void what_would_serve(const struct constraint *constraint, char *text, size_t text_bytes) {
-    const char *percent = strstr(constraint->field, " % ");
-    if (strcmp(constraint->relation, "equals") == 0 && percent && constraint->value == 0)
-        snprintf(text, text_bytes, "choose %.*s as a multiple of %s", (int)(percent - constraint->field),
-                 constraint->field, percent + 3);
-    else
-        snprintf(text, text_bytes, "choose %s %s%" PRId64, constraint->field,
-                 strcmp(constraint->relation, "max") == 0   ? "at most "
-                 : strcmp(constraint->relation, "min") == 0 ? "at least "
-                                                            : "",
-                 constraint->value);
-}
-
-static bool check_constraint(const struct instance *instance, const struct reference_problem *problem,
-                             const struct named_values *values, const struct constraint *constraint,
-                             struct error *error) {
-    int64_t got;
-    if (!instance_evaluate(constraint->field, values->list, values->count, &got, error))
-        return false;
-    bool met = strcmp(constraint->relation, "max") == 0   ? got <= constraint->value
-               : strcmp(constraint->relation, "min") == 0 ? got >= constraint->value
-                                                          : got == constraint->value;
-    if (met)
+static bool check_served(const struct fmha_descriptor *descriptor, const struct reference_problem *problem,
+                         const struct fmha_operands *operands, struct error *error) {
+    int failed;
+    char why[512];
+    if (fmha_descriptor_serves(descriptor, operands, &failed))
         return true;
-    char cure[160];
-    what_would_serve(constraint, cure, sizeof cure);
-    return error_set(error, ERROR_USAGE,
-                     "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": expected %s %s %" PRId64
-                     ", got %" PRId64 "; %s",
-                     instance->name, problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q,
-                     problem->seqlen_k, constraint->field,
-                     strcmp(constraint->relation, "equals") == 0 ? "equal to"
-                     : strcmp(constraint->relation, "max") == 0  ? "at most"
-                                                                 : "at least",
-                     constraint->value, got, cure);
+    fmha_descriptor_explain(descriptor, operands, failed, why, sizeof why);
+    return error_set(error, ERROR_USAGE, "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": %s",
+                     descriptor->name, problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q,
+                     problem->seqlen_k, why);
 }
 
 bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error) {
     struct view views[TENSOR_COUNT];
-    struct named_values values;
-    if (!make_views(instance, request, views, error))
+    struct fmha_operands operands;
+    struct fmha_index *index;
+    if (!make_views(instance, request, views, error) || !index_of_instance(instance, &index, error))
         return false;
-    name_values(request->problem, views, &values);
-    for (int index = 0; index < instance->argument_count; index++)
-        if (!check_argument(instance, request, &values, &instance->arguments[index], error))
-            return false;
-    for (int index = 0; index < instance->constraint_count; index++)
-        if (!check_constraint(instance, request->problem, &values, &instance->constraints[index], error))
-            return false;
-    return true;
+    set_values(request->problem, views, &operands);
+    /* Allocations of a device are aligned to at least 256 bytes; what counts is where in them the tensors begin. */
+    const uintptr_t allocation = 4096;
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        operands.buffer[tensor] = (void *)(allocation + (uintptr_t)views[tensor].offset * sizeof(uint16_t));
+    operands.buffer[FMHA_BUFFER_LSE] = request->lse ? (void *)allocation : NULL;
+    bool served = check_served(fmha_index_at(index, 0), request->problem, &operands, error);
+    fmha_index_free(index);
+    return served;
 }
 
 /* The library's words become the error's. */
@@ -240,6 +171,7 @@ bool execute_open(const char *device_name, const struct instance *instance, cons
     void *image = NULL;
     size_t image_bytes = 0;
     bool opened =
+        index_of_instance(instance, &target->index, error) &&
         device_call(fmha_device_open(device_name, &target->device), "", error) && /* the text names the device */
         set_option(target, "checks", !options->without_checks, error) &&
         set_option(target, "count", options->count, error) &&
@@ -254,6 +186,7 @@ bool execute_open(const char *device_name, const struct instance *instance, cons
 
 void execute_close(struct execute_target *target) {
     fmha_device_close(target->device);
+    fmha_index_free(target->index);
     *target = (struct execute_target){0};
 }
 
@@ -316,7 +249,7 @@ struct run {
     const struct execute_target *target;
     const struct execute_request *request;
     struct view views[TENSOR_COUNT];
-    struct named_values values;
+    struct fmha_operands operands;
     struct buffer buffers[TENSOR_COUNT];
     struct buffer lse;
     struct error *error;
@@ -443,67 +376,45 @@ static bool make_buffers(struct run *run) {
            buffer_send(run, "lse", &run->lse) && declare_lse(run);
 }
 
-static void *buffer_address(const struct run *run, const char *name) {
-    if (strcmp(name, "lse") == 0)
-        return run->lse.address ? (float *)run->lse.address + LSE_GUARD : NULL;
-    int tensor = 0;
-    while (strcmp(name, tensor_names[tensor]) != 0)
-        tensor++;
-    return (uint16_t *)run->buffers[tensor].address + run->views[tensor].offset;
+static void set_addresses(struct run *run) {
+    void **addresses = run->operands.buffer;
+    for (int tensor = 0; tensor < TENSOR_COUNT; tensor++)
+        addresses[tensor] = (uint16_t *)run->buffers[tensor].address + run->views[tensor].offset;
+    addresses[FMHA_BUFFER_LSE] = run->lse.address ? (float *)run->lse.address + LSE_GUARD : NULL;
 }
 
-static void pack_argument(const struct run *run, const struct argument *argument, unsigned char *block) {
-    unsigned char *at = block + argument->offset_bytes;
-    if (argument->kind == ARGUMENT_BUFFER) {
-        void *address = buffer_address(run, argument->name);
-        memcpy(at, &address, sizeof address);
-    } else if (strcmp(argument->type, "f32") == 0) {
-        memcpy(at, &(float){(float)run->request->problem->scale}, sizeof(float));
-    } else if (argument->size_bytes == 4) {
-        memcpy(at, &(int32_t){(int32_t)find_value(&run->values, argument->name)->value}, 4);
-    } else {
-        memcpy(at, &find_value(&run->values, argument->name)->value, 8);
-    }
+static bool find_grid(const struct run *run, const struct fmha_descriptor *descriptor, uint32_t grid[3], bool *empty) {
+    int axis;
+    if (fmha_descriptor_grid(descriptor, &run->operands, grid, empty, &axis))
+        return true;
+    char got[32] = "none in 64 bits";
+    int64_t size;
+    if (fmha_expression_evaluate(&descriptor->grid[axis], run->operands.value, &size))
+        snprintf(got, sizeof got, "%" PRId64, size);
+    return error_set(run->error, ERROR_USAGE,
+                     "%s: grid '%s': expected 0 to %" PRIu32 " workgroups, got %s; use a smaller shape",
+                     descriptor->name, run->target->instance->grid[axis], UINT32_MAX, got);
 }
 
-static bool evaluate_grid(const struct run *run, uint32_t grid[3], bool *empty) {
-    const struct instance *instance = run->target->instance;
-    *empty = false;
-    for (int axis = 0; axis < 3; axis++) {
-        int64_t size;
-        if (!instance_evaluate(instance->grid[axis], run->values.list, run->values.count, &size, run->error))
-            return false;
-        if (size < 0 || size > UINT32_MAX)
-            return error_set(run->error, ERROR_USAGE,
-                             "%s: grid '%s': expected 0 to %" PRIu32 " workgroups, got %" PRId64
-                             "; use a smaller shape",
-                             instance->name, instance->grid[axis], UINT32_MAX, size);
-        grid[axis] = (uint32_t)size;
-        *empty = *empty || size == 0;
-    }
-    return true;
-}
-
-static bool launch(const struct run *run, struct findings *findings) {
-    const struct instance *instance = run->target->instance;
-    fmha_launch_config config = {.workgroup = {instance->workgroup, 1, 1}, .argument_bytes = instance->argument_bytes};
+static bool launch(struct run *run, struct findings *findings) {
+    const struct fmha_descriptor *descriptor = fmha_index_at(run->target->index, 0);
+    struct fmha_launch_config config = {.workgroup = {descriptor->workgroup, 1, 1},
+                                        .argument_bytes = descriptor->interface->argument_bytes};
+    _Alignas(8) unsigned char block[FMHA_ARGUMENT_BYTES_MAX];
     bool empty;
-    if (!evaluate_grid(run, config.grid, &empty))
+    set_addresses(run);
+    if (!check_served(descriptor, run->request->problem, &run->operands, run->error) ||
+        !find_grid(run, descriptor, config.grid, &empty))
         return false;
     if (empty)
         return true;
-    unsigned char *block = calloc(instance->argument_bytes + 1, 1);
-    if (!block)
-        return no_memory(run, instance->argument_bytes, "arguments");
-    for (int index = 0; index < instance->argument_count; index++)
-        pack_argument(run, &instance->arguments[index], block);
+    fmha_descriptor_pack(descriptor, &run->operands, block);
     config.arguments = block;
     fmha_status status = fmha_kernel_launch(run->target->kernel, &config);
     if (status == FMHA_OK)
         status = fmha_device_synchronize(run->target->device, NULL);
-    free(block);
     if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
-        return device_call(status, instance->name, run->error);
+        return device_call(status, descriptor->name, run->error);
     const fmha_finding *list;
     size_t count;
     if (!device_call(fmha_device_findings(run->target->device, &list, &count), "findings", run->error))
@@ -589,7 +500,7 @@ bool execute_run(const struct execute_target *target, const struct execute_reque
     struct run run = {.target = target, .request = request, .error = error};
     if (!make_views(target->instance, request, run.views, error))
         return false;
-    name_values(request->problem, run.views, &run.values);
+    set_values(request->problem, run.views, &run.operands);
     bool done = make_buffers(&run) && launch(&run, findings);
     for (int tensor = 0; done && tensor < TENSOR_COUNT; tensor++)
         done = check_tensor(&run, tensor, findings);

@@ -1,5 +1,6 @@
-/* Runs an instance on tensors of the host: lays them out in device memory as asked, packs the arguments that the
- * descriptor names, launches, reads back, and looks whether anything but the outputs was touched. */
+/* Runs an instance on tensors of the host: lays them out in device memory as asked, asks libfmha's descriptor whether
+ * it serves them, packs the arguments and makes the grid by it, launches, reads back, and looks whether anything but
+ * the outputs was touched. */
 #ifndef GEN_EXECUTE_H
 #define GEN_EXECUTE_H
 
@@ -9,6 +10,7 @@
 #include "error.h"
 #include "findings.h"
 #include "fmha.h"
+#include "index.h"
 #include "instance.h"
 #include "reference.h"
 
@@ -42,6 +44,7 @@ struct execute_request {
 
 struct execute_target {
     const struct instance *instance;
+    struct fmha_index *index; /* of this one instance: its descriptor as libfmha knows it */
     fmha_device *device;
     fmha_module *module;
     fmha_kernel *kernel;

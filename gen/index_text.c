@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index.h"
 #include "shape_key.h"
 
 static bool is_one_of(const char *name, const char *const *names, int count) {
@@ -159,13 +158,17 @@ static bool check_name(const struct index_entry *const *sorted, size_t i, struct
            error_set(error, ERROR_RUN, "%s: expected each instance once, got it twice", name);
 }
 
+static bool parse(const char *text, size_t length, struct fmha_index **index, struct error *error) {
+    return fmha_index_parse(FMHA_INDEX_FILE, text, length, index) == FMHA_OK ||
+           error_set(error, ERROR_RUN, "%s", fmha_last_error());
+}
+
 /* What the runtime does not read must not be installed. */
 static bool check_text(const char *text, size_t length, struct error *error) {
     struct fmha_index *index;
-    if (fmha_index_parse(FMHA_INDEX_FILE, text, length, &index) != FMHA_OK)
-        return error_set(error, ERROR_RUN, "%s", fmha_last_error());
+    bool done = parse(text, length, &index, error);
     fmha_index_free(index);
-    return true;
+    return done;
 }
 
 bool index_text(const struct index_entry *entries, size_t count, struct text *out, struct error *error) {
@@ -194,5 +197,14 @@ bool index_text(const struct index_entry *entries, size_t count, struct text *ou
     free(sorted);
     free(writer.blocks);
     text_free(&writer.scratch);
+    return done;
+}
+
+bool index_of_instance(const struct instance *instance, struct fmha_index **index, struct error *error) {
+    const struct index_entry entry = {.instance = instance};
+    struct text text = {0};
+    *index = NULL;
+    bool done = index_text(&entry, 1, &text, error) && parse(text.bytes, text.length, index, error);
+    text_free(&text);
     return done;
 }

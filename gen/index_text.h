@@ -2,6 +2,7 @@
 #ifndef GEN_INDEX_TEXT_H
 #define GEN_INDEX_TEXT_H
 
+#include "index.h"
 #include "instance.h"
 
 /* One instance of the index, and the files that its folder has of it. */
@@ -18,5 +19,9 @@ struct index_entry {
  * libfmha would not read is an ERROR_RUN that names the instance: an argument or a value that no problem has, a word of
  * the key that has no number, a name that stands twice. */
 bool index_text(const struct index_entry *entries, size_t count, struct text *out, struct error *error);
+
+/* The index of one instance without files, as libfmha reads it: its descriptor is fmha_index_at(*index, 0). The caller
+ * frees it with fmha_index_free. Errors as of index_text; *index is then NULL. */
+bool index_of_instance(const struct instance *instance, struct fmha_index **index, struct error *error);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "evaluate.h"
+#include "expression.h"
 #include "fmha.h"
 #include "sandbox.h"
 #include "template.h"
@@ -172,11 +172,11 @@ static int lua_argument(lua_State *L) {
     return 0;
 }
 
-/* Raises an error if the expression does not parse. Its names are known at launch alone. */
+/* Raises an error if libfmha could not evaluate the expression for any problem. */
 static void check_expression(lua_State *L, const char *function, const char *expression) {
-    struct error error;
-    if (!evaluate_check(expression, &error))
-        luaL_error(L, "%s: %s", function, error.text);
+    struct fmha_expression compiled;
+    if (fmha_expression_compile(expression, strlen(expression), &compiled) != FMHA_OK)
+        luaL_error(L, "%s: %s", function, fmha_last_error());
 }
 
 static int lua_kernel(lua_State *L) {
@@ -445,9 +445,4 @@ bool instance_emit(struct template_engine *engine, const struct spec *spec, stru
 
 void instance_free(struct instance *instance) {
     text_free(&instance->text);
-}
-
-bool instance_evaluate(const char *expression, const struct problem_value *values, int value_count, int64_t *result,
-                       struct error *error) {
-    return evaluate(expression, values, value_count, result, error);
 }

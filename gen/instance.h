@@ -48,15 +48,4 @@ bool instance_emit(struct template_engine *engine, const struct spec *spec, stru
                    struct error *error);
 void instance_free(struct instance *instance);
 
-/* Named values of a problem, for grid expressions and constraints. */
-struct problem_value {
-    const char *name;
-    int64_t value;
-};
-
-/* Evaluates + - * / ceil_div max min and % over integers and the named values; '/' and '%' truncate, by zero is an
- * error. */
-bool instance_evaluate(const char *expression, const struct problem_value *values, int value_count, int64_t *result,
-                       struct error *error);
-
 #endif

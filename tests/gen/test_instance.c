@@ -1,4 +1,4 @@
-/* Emitted instances: the file's head, descriptors, what templates may call, and expressions. Error texts are compared
+/* Emitted instances: the file's head, descriptors, and what templates may call. Error texts are compared
  * whole. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -270,8 +270,12 @@ Test(instance, constraints) {
     instance_free(&instance);
     expect_error("//% constraint(\"a\", \"less\", 1)\n", ERROR_RUN,
                  "templates/ops/forward.hip:1: constraint: expected equals, max or min as relation, got 'less'");
-    expect_error("//% constraint(\"a )\", \"max\", 1)\n", ERROR_RUN,
-                 "templates/ops/forward.hip:1: constraint: expression 'a )': expected an operator or the end, got ')'");
+    expect_error(
+        "//% constraint(\"batch )\", \"max\", 1)\n", ERROR_RUN,
+        "templates/ops/forward.hip:1: constraint: expression 'batch )': expected an operator or the end, got ')'");
+    expect_error("//% constraint(\"batches\", \"max\", 1)\n", ERROR_RUN,
+                 "templates/ops/forward.hip:1: constraint: expression 'batches': expected a value that problems have "
+                 "(batch, heads_q, seqlen_k, stride_q_row, ...), got 'batches'");
     expect_error("//% constraint(\"a\", \"max\", 1.5)\n", ERROR_RUN,
                  "templates/ops/forward.hip:1: bad argument #3 to 'constraint' (number has no integer representation)");
 }
@@ -313,88 +317,4 @@ Test(instance, set_is_read_by_name) {
                "templates/ops/forward.hip:4: expected no assignment to the read-only table 'set'");
     expect_set("//% local x = set_or(\"A B\", 1)\n", sets, 1,
                "templates/ops/forward.hip:4: set: expected a C identifier of at most 31 characters, got 'A B'");
-}
-
-/* ---- Expressions ---- */
-
-static const struct problem_value values[] = {
-    {"seqlen_q", 100}, {"seqlen_k", 7}, {"zero", 0}, {"heads_q", 32}, {"big", INT64_MAX}};
-
-Test(expression, values) {
-    static const struct {
-        const char *expression;
-        int64_t value;
-    } cases[] = {
-        {"1", 1},
-        {" seqlen_q ", 100},
-        {"1 + 2 * 3", 7},
-        {"(1 + 2) * 3", 9},
-        {"10 - 2 - 3", 5},
-        {"100 / 7", 14},
-        {"100 % 7", 2},
-        {"64 / 4 / 2", 8},
-        {"-7 / 2", -3},
-        {"-7 % 2", -1},
-        {"- -3", 3},
-        {"2--3", 5},
-        {"-(1 + 1)", -2},
-        {"ceil_div(seqlen_q, 64)", 2},
-        {"ceil_div(128, 64)", 2},
-        {"ceil_div(0, 64)", 0},
-        {"ceil_div(-7, 2)", -3},
-        {"ceil_div(-7, -2)", 4},
-        {"ceil_div(7, -2)", -3},
-        {"max(seqlen_k, 8)", 8},
-        {"min(seqlen_k, 8)", 7},
-        {"max(-1, -2)", -1},
-        {"heads_q / (heads_q / 8) % 4", 0},
-        {"ceil_div(max(seqlen_q, 1), min(64, 32)) * 2", 8},
-        {"9223372036854775807", INT64_MAX},
-        {"-9223372036854775807 - 1", INT64_MIN},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error;
-        int64_t value = 0;
-        cr_assert(instance_evaluate(cases[i].expression, values, 5, &value, &error), "%s", error.text);
-        cr_assert_eq(value, cases[i].value, "%s: got %" PRId64, cases[i].expression, value);
-    }
-}
-
-Test(expression, errors) {
-    static const struct {
-        const char *expression, *error;
-    } cases[] = {
-        {"", "expected a number, a name or '(', got its end"},
-        {"1 +", "expected a number, a name or '(', got its end"},
-        {"1 2", "expected an operator or the end, got '2'"},
-        {"(1", "expected ')', got its end"},
-        {"1.5", "expected a whole number, got '.5'"},
-        {"2x", "expected a whole number, got 'x'"},
-        {"seqlen", "expected a value of the problem, got 'seqlen'"},
-        {"seqlen_qq", "expected a value of the problem, got 'seqlen_qq'"},
-        {"1 / zero", "expected a divisor other than 0, got 0"},
-        {"1 % zero", "expected a divisor other than 0, got 0"},
-        {"ceil_div(1, zero)", "expected a divisor other than 0, got 0"},
-        {"(-big - 1) / -1", "expected a value of 64 bits, got more"},
-        {"(-big - 1) % -1", "expected a value of 64 bits, got more"},
-        {"big + 1", "expected a value of 64 bits, got more"},
-        {"-big - 2", "expected a value of 64 bits, got more"},
-        {"big * 2", "expected a value of 64 bits, got more"},
-        {"9223372036854775808", "expected a value of 64 bits, got more"},
-        {"floor(1, 2)", "expected ceil_div, max or min, got 'floor('"},
-        {"max(1)", "expected ',' and a second argument, got ')'"},
-        {"max(1, 2, 3)", "expected ')', got ', 3)'"},
-        {"seqlen_q; 1", "expected an operator or the end, got '; 1'"},
-        {"((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))",
-         "expected fewer parentheses, got too many inside one another"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct error error;
-        int64_t value = 77;
-        char expected[256];
-        snprintf(expected, sizeof expected, "expression '%s': %s", cases[i].expression, cases[i].error);
-        cr_assert_not(instance_evaluate(cases[i].expression, values, 5, &value, &error), "%s", cases[i].expression);
-        cr_assert_str_eq(error.text, expected, "got      %s\nexpected %s", error.text, expected);
-        cr_assert_eq(value, 77, "an error changed the result");
-    }
 }
