@@ -211,7 +211,7 @@ enum fmha_mask {
 enum fmha_v_layout { FMHA_V_ROW = 0, FMHA_V_TRANSPOSED = 1 };
 
 /* A tensor in the device's memory. The last dimension is contiguous. Strides of dimensions of size 0 or 1 mean nothing
- * and may be anything. */
+ * and may be anything, as may all strides of a tensor without elements. */
 typedef struct fmha_tensor {
     void *data; /* of its first element; a multiple of the element's size. Multiples of 16 bytes in address and strides
                    are faster: any other multiple is served by instances of their own */
@@ -266,7 +266,8 @@ FMHA_API fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forwar
 FMHA_API fmha_status fmha_forward_workspace_bytes(fmha_device *device, const fmha_forward_problem *problem,
                                                   size_t *bytes);
 
-/* One instance that was looked at for a problem. Texts are valid during the callback. */
+/* One instance that was looked at for a problem. Texts are valid during the callback, which may not
+ * use the device. */
 typedef struct fmha_consideration {
     const char *instance; /* its name; "" where a whole library was passed over */
     const char *library;  /* the folder it is in, or "linked into the program" */
@@ -281,7 +282,7 @@ FMHA_API fmha_status fmha_forward_explain(fmha_device *device, const fmha_forwar
                                           fmha_explain_visit visit, void *context);
 
 /* Adds a folder of instances, as `fmhagen library` makes it, before those that are found by themselves. The folder may
- * hold no instances for this chip. What was prepared before stays as it is until fmha_device_forget. */
+ * hold no instances for this chip. Once a first problem was looked up it counts from fmha_device_forget on. */
 FMHA_API fmha_status fmha_device_add_library(fmha_device *device, const char *folder);
 
 /* Forgets which instances were prepared, so that later calls look for them anew: libraries, choices, cache. No thread

@@ -120,7 +120,10 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
 fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem) {
     struct request request;
     fmha_status status = read_problem(device, problem, true, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_launch(device, &request.key, &request.operands, request.stream);
+    if (status != FMHA_OK || problem->batch == 0 || problem->heads_q == 0 || problem->seqlen_q == 0) {
+        return status; /* without rows of O there is nothing to look for an instance for */
+    }
+    return fmha_dispatch_launch(device, &request.key, &request.operands, request.stream);
 }
 
 fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forward_problem *problem) {

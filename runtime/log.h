@@ -20,7 +20,7 @@ static inline bool fmha_log_wanted(const struct fmha_log *log) {
     return log->path != NULL;
 }
 
-/* One line, "fmha 12345 gfx1151: …": the process's number, then the text, written in one call. */
+/* One line, "fmha 12345: …": the process's number, then the text, line breaks made blanks, written in one call. */
 void fmha_log_line(const struct fmha_log *log, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes DUMP/NAME SUFFIX, whole; a file with the same bytes is left alone. */

@@ -30,13 +30,12 @@ fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_
     const int64_t sizes[] = {tensor->batch, tensor->heads, tensor->rows};
     const int64_t given[] = {t->stride_batch, t->stride_head, t->stride_row};
     int64_t *strides = &operands->value[tensor->stride];
-    bool empty = tensor->columns == 0;
+    bool empty = tensor->columns == 0 || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0;
     for (int i = 0; i < 3; i++) {
-        empty = empty || sizes[i] == 0;
-        strides[i] = sizes[i] > 1 ? given[i] : 0;
+        strides[i] = !empty && sizes[i] > 1 ? given[i] : 0;
         if (strides[i] < 0 || strides[i] > INT64_MAX / ELEMENT_BYTES) {
-            return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected strides of 0 to 2^62 elements, got %lld", function,
-                             tensor->name, (long long)strides[i]);
+            return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected strides of 0 and up, below 2^62 elements, got %lld",
+                             function, tensor->name, (long long)strides[i]);
         }
         *bits |= (uint64_t)strides[i] * ELEMENT_BYTES;
     }

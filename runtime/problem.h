@@ -20,7 +20,8 @@ struct fmha_problem_tensor {
     enum fmha_buffer buffer;
 };
 
-/* Checks one and puts it into the operands; strides that mean nothing become 0. `bits` gathers address and strides in
+/* Checks one and puts it into the operands; strides that mean nothing become 0, as all those of a tensor without
+ * elements. `bits` gathers address and strides in
  * bytes. Elements have two bytes. `launch`: an address must be there if the tensor has an element. */
 fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor, bool launch,
                                 struct fmha_operands *operands, uint64_t *bits);
