@@ -1,0 +1,30 @@
+/* From machine code to decoded instructions, by way of LLVM's disassembler, which is opened at run time. */
+#ifndef ISA_DECODE_H
+#define ISA_DECODE_H
+
+#include "isa.h"
+
+typedef struct isa_code {
+    isa_instruction *list;
+    uint32_t count;
+    uint32_t block_count; /* basic blocks: they begin at branch targets and behind branches */
+    void *storage;        /* operands and texts */
+} isa_code;
+
+/* Decodes `bytes` of a kernel's code from its entry on, which lies at `address` in the code object, up to the last
+ * instruction that can be reached. `arch` "gfx1151", with its features; `wave` 32 or 64. An instruction that the table
+ * does not have is FMHA_ERROR_UNSUPPORTED: "kernel fmha_…: instruction 'v_foo_b32 v0, v1' at 0x1a30: …". No libLLVM:
+ * FMHA_ERROR_NO_DRIVER with every place that was looked at ($FMHA_LLVM_LIBRARY first). Thread-safe. */
+fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, const unsigned char *code, size_t bytes,
+                       uint64_t address, isa_code *decoded);
+void isa_code_free(isa_code *code);
+
+/* Version of the libLLVM that is used, "22", for `doctor`; the same errors. */
+fmha_status isa_llvm_version(char version[32]);
+
+/* Parses one line of the disassembler, "v_add_f32_e32 v0, v1, v2". `operands` has room for ISA_OPERANDS_MAX; of VOPD
+ * the halves are parsed one by one. False with a reason in `why` for what it does not understand. */
+bool isa_parse(const char *text, unsigned wave, isa_instruction *instruction, isa_operand *operands, char *why,
+               size_t why_bytes);
+
+#endif

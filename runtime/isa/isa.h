@@ -1,0 +1,240 @@
+/* The ISA-level device: executes compiled code objects, instruction by instruction, wave by wave. This header has what
+ * all of its parts share: decoded instructions, the state of a wave and of a workgroup, the table of instructions.
+ *
+ * Written from "RDNA3" Instruction Set Architecture Reference Guide (AMD, February 2023) and LLVM's "User Guide for
+ * AMDGPU Backend"; it shares nothing with the templates and nothing of how the emulated device executes. */
+#ifndef ISA_H
+#define ISA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../emu/findings.h"
+#include "../emu/lds.h"
+#include "../emu/memory.h"
+#include "fmha.h"
+
+enum {
+    ISA_LANES_MAX = 64,
+    ISA_VGPRS_MAX = 512,    /* with AGPRs behind the first 256 */
+    ISA_SGPRS = 128,        /* as instructions number them: s0 to s105, then the names below */
+    ISA_WAVES_MAX = 32,     /* of a workgroup */
+    ISA_OPERANDS_MAX = 8,
+    ISA_FAMILIES = 4
+};
+
+/* Scalar registers that have a name, at the numbers that RDNA3 gives them (guide, table of scalar operands). */
+enum { ISA_VCC = 106, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 126 };
+
+/* Bits of isa_row.families. */
+enum { ISA_GFX9 = 1, ISA_GFX10 = 2, ISA_GFX11 = 4, ISA_GFX12 = 8 };
+
+/* ---- Instructions ---------------------------------------------------------------------------------------- */
+
+typedef enum isa_operand_kind {
+    ISA_OPERAND_VGPR,
+    ISA_OPERAND_SGPR,    /* also vcc, exec, m0 and null, by number */
+    ISA_OPERAND_SCC,     /* the condition bit as a source */
+    ISA_OPERAND_CONSTANT,
+    ISA_OPERAND_OFF      /* "off" in an address */
+} isa_operand_kind;
+
+typedef struct isa_operand {
+    uint8_t kind;        /* isa_operand_kind */
+    uint8_t count;       /* registers, 1 to 16 */
+    uint16_t reg;        /* the first */
+    uint8_t half;        /* of a VGPR: 0 whole, 1 ".l", 2 ".h" */
+    bool neg, abs, sext; /* modifiers as written */
+    bool is_float;       /* of a constant: it was written as 1.0 */
+    uint64_t constant;   /* bits of an integer (sign-extended to 64), or of a 64-bit double for a float */
+} isa_operand;
+
+typedef struct isa_row isa_row;
+typedef struct isa_wave isa_wave;
+
+typedef enum isa_dpp { ISA_DPP_NONE, ISA_DPP_QUAD_PERM, ISA_DPP_ROW_SHL, ISA_DPP_ROW_SHR, ISA_DPP_ROW_ROR,
+    ISA_DPP_ROW_MIRROR, ISA_DPP_ROW_HALF_MIRROR, ISA_DPP_ROW_SHARE, ISA_DPP_ROW_XMASK, ISA_DPP8 } isa_dpp;
+
+typedef struct isa_instruction {
+    const isa_row *row;
+    const isa_operand *operands; /* in the order of the text, destinations first */
+    uint8_t operand_count;
+    uint8_t bytes;             /* of its encoding */
+    uint8_t form;              /* isa_form: which encoding the mnemonic's ending names */
+    bool clamp, glc, slc, dlc, lds, bound_ctrl, fi, gds;
+    uint8_t omod;              /* 0 none, 1 *2, 2 *4, 3 /2 */
+    uint8_t op_sel, op_sel_hi; /* bit i: operand i of the encoding, sources first, the destination last (bit 3) */
+    uint8_t neg_lo, neg_hi;
+    bool has_op_sel, has_op_sel_hi;
+    uint8_t dpp;               /* isa_dpp */
+    uint8_t row_mask, bank_mask;
+    uint32_t dpp_control;      /* quad_perm: 2 bits a lane; dpp8: 3 bits a lane; else the number */
+    int32_t offset;            /* "offset:" of memory accesses; simm16 of SOPK and SOPP */
+    uint8_t offset0, offset1;  /* of DS accesses with two addresses */
+    uint32_t target;           /* of a branch: index of the instruction */
+    uint32_t wait[4];          /* of s_waitcnt: vmcnt, expcnt, lgkmcnt, vscnt; ISA_NO_WAIT: not named */
+    const struct isa_instruction *second; /* of VOPD: the other half; NULL: none */
+    uint64_t address;          /* in the code object */
+    const char *text;          /* as the disassembler writes it */
+    uint32_t block;            /* basic block */
+} isa_instruction;
+
+#define ISA_NO_WAIT UINT32_MAX
+
+typedef enum isa_form { ISA_FORM_NONE, ISA_FORM_E32, ISA_FORM_E64, ISA_FORM_DPP, ISA_FORM_SDWA } isa_form;
+
+/* What an instruction is to the issue model and to counters. */
+typedef enum isa_class {
+    ISA_CLASS_SALU,
+    ISA_CLASS_SMEM,
+    ISA_CLASS_BRANCH,
+    ISA_CLASS_WAIT,   /* s_waitcnt, s_nop, s_delay_alu, hints */
+    ISA_CLASS_BARRIER,
+    ISA_CLASS_VALU,
+    ISA_CLASS_TRANS,  /* v_exp_f32, v_log_f32, v_rcp_f32, … */
+    ISA_CLASS_MATRIX,
+    ISA_CLASS_LDS,
+    ISA_CLASS_LOAD,   /* global, flat, buffer, scratch */
+    ISA_CLASS_STORE,
+    ISA_CLASS_COUNT
+} isa_class;
+
+/* Operands of one lane-wise operation: each array has a value for every lane, modifiers applied; 64-bit values are in
+ * two arrays, low words first. */
+typedef struct isa_lanes {
+    uint32_t *restrict d, *restrict d_high;
+    const uint32_t *restrict a, *restrict a_high;
+    const uint32_t *restrict b, *restrict b_high;
+    const uint32_t *restrict c, *restrict c_high;
+    int count; /* 32 or 64, whatever EXEC says: masked lanes are computed and dropped */
+} isa_lanes;
+
+/* One row for each mnemonic without the ending of its encoding.
+ *
+ * `operands` says what the operands of the text are, destinations first, separated by blanks. The first letter is D
+ * (written), S (read), B (both), O (nothing: "off", a message, a label). Then what it is:
+ *     v  a value of each lane (VGPR, or a scalar that all lanes share), 32 bits; v2, v3, v4, v8, v16: so many registers
+ *     f  the same, a float32: neg and abs flip its sign bit
+ *     h  a 16-bit value of each lane, the low half unless .h or op_sel say otherwise; k: the same, a float16
+ *     p  two 16-bit values of each lane (VOP3P); q: the same, float16
+ *     d  a float64 of each lane
+ *     s  a scalar, 32 bits; s2, s4, …: so many registers
+ *     m  a lane mask: one scalar register in wave32, two in wave64
+ * and at the end '!' for a register that a load fills later. An implicit operand stands at the end in brackets: [Sm vcc],
+ * [Bs scc], [Dm exec]. */
+struct isa_row {
+    const char *name; /* "v_add_f32" */
+    const char *operands;
+    isa_class class;
+    /* Exactly one of these. `lanes` computes values; the engine fetches operands, applies EXEC and writes. `wave` does
+     * everything itself with the functions of operand.h. */
+    void (*lanes)(const isa_lanes *lanes);
+    void (*wave)(isa_wave *wave, const isa_instruction *instruction);
+    unsigned families;  /* ISA_GFX11 | … */
+    const char *source; /* "RDNA3 16.8": section of the guide, or the other document */
+};
+
+/* The table of one group of instructions; each is in a file of its own. */
+typedef struct isa_table {
+    const isa_row *rows;
+    size_t count;
+} isa_table;
+extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_compare, isa_table_convert,
+    isa_table_lanes, isa_table_matrix, isa_table_lds, isa_table_global, isa_table_constant;
+extern const isa_table *const isa_tables[]; /* NULL-terminated */
+
+/* The row of a mnemonic without its ending; NULL: the device does not know it. */
+const isa_row *isa_row_find(const char *name, size_t length);
+
+/* ---- State ----------------------------------------------------------------------------------------------- */
+
+/* A load that is on its way: what it fills is in the registers already, and marked. */
+enum { ISA_COUNTERS = 3 };
+enum { ISA_VMCNT, ISA_LGKMCNT, ISA_VSCNT };
+
+typedef struct isa_group isa_group;
+
+typedef enum isa_wave_state { ISA_WAVE_READY, ISA_WAVE_WAITING, ISA_WAVE_ENDED } isa_wave_state;
+
+struct isa_wave {
+    uint32_t (*vgpr)[ISA_LANES_MAX];
+    uint32_t sgpr[ISA_SGPRS]; /* vcc, exec and m0 among them */
+    bool scc;
+    uint32_t pc;     /* index of the next instruction */
+    uint32_t mode;   /* as the hardware register: rounding in bits 0-3, denormals in bits 4-7 */
+    uint32_t lanes;  /* 32 or 64 */
+    uint32_t number; /* in the workgroup */
+    uint64_t present; /* lanes that have a work item */
+    isa_wave_state state;
+    isa_group *group;
+    struct isa_checks *checks; /* NULL: nothing is checked */
+    struct isa_counts *counts; /* NULL: nothing is counted */
+    uint64_t executed;         /* instructions */
+    const isa_instruction *running;
+    bool failed; /* the workgroup is given up after this instruction */
+};
+
+struct isa_group {
+    struct isa_launch *launch;
+    isa_wave waves[ISA_WAVES_MAX];
+    unsigned wave_count;
+    unsigned at[3];            /* workgroup ids */
+    unsigned long long number; /* in the order of the grid */
+    unsigned char *lds;        /* lds_bytes of it */
+    size_t lds_bytes;
+    emu_lds *lds_state;        /* who touched what; NULL: nothing is checked */
+    unsigned char *scratch;    /* of all waves */
+    size_t scratch_bytes_lane;
+    uint64_t random;
+};
+
+/* One kernel of a loaded code object. */
+typedef struct isa_kernel {
+    char symbol[512];
+    const isa_instruction *code;
+    uint32_t count;
+    uint32_t entry;
+    uint32_t block_count;
+    uint32_t wave;                 /* lanes */
+    uint32_t vgprs, sgprs;         /* as the descriptor grants them */
+    uint32_t kernarg_bytes;        /* of the segment, hidden arguments included */
+    uint32_t explicit_bytes;       /* where hidden arguments begin */
+    uint32_t lds_bytes, scratch_bytes;
+    uint32_t mode;                 /* rounding and denormals at the start */
+    uint32_t user_sgprs;           /* number of them */
+    uint16_t rsrc_properties;      /* kernel_code_properties */
+    uint32_t rsrc2;                /* compute_pgm_rsrc2 */
+    struct isa_hidden *hidden;     /* hidden arguments of the metadata */
+    size_t hidden_count;
+} isa_kernel;
+
+typedef struct isa_launch {
+    const isa_kernel *kernel;
+    const emu_memory *memory;
+    emu_findings *findings;
+    unsigned char *kernarg; /* of kernel->kernarg_bytes */
+    unsigned grid[3], workgroup[3];
+    unsigned long long groups;
+    size_t lds_dynamic_bytes;
+    uint64_t seed;
+    unsigned long long instructions_max; /* of one wave; 0: any */
+    bool checks, count;
+    struct isa_counters *counters;
+    struct isa_lines *lines;
+    atomic_ullong next_group, given_up;
+} isa_launch;
+
+/* ---- Findings -------------------------------------------------------------------------------------------- */
+
+/* Records a finding about the running instruction: "k.hip:41: ds_load_b128 v[0:3], v5 at 0x1a30: WORDS (workgroup
+ * (0,0,0), wave 1, lane 7)". lane -1: the whole wave. */
+void isa_report(isa_wave *wave, int lane, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The same, and the workgroup is given up: for what has no meaning to go on with. */
+void isa_give_up(isa_wave *wave, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+
+#endif
