@@ -1,7 +1,6 @@
 /* Emitted instances: the file's head, descriptors, and what templates may call. Error texts are compared
  * whole. */
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
