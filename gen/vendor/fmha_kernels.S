@@ -5,8 +5,9 @@
 #define BYTES(symbol, path) \
     .balign 16; .globl symbol; .hidden symbol; symbol: .incbin path; \
     .globl symbol##_end; .hidden symbol##_end; symbol##_end: .byte 0
-#define TEXT(name, sha256) BYTES(name##_hip, "kernels/" #name ".hip")
-#define OBJECT(name) BYTES(name##_hsaco, #name ".ahead.hsaco")
+#define STRING(path) #path
+#define TEXT(name) BYTES(name##_hip, STRING(kernels/name.hip))
+#define OBJECT(name) BYTES(name##_hsaco, STRING(name.ahead.hsaco))
 
     .section .rodata
     BYTES(fmha_vendored_index, "kernels/fmha.index") /* %{index_sha256} */
