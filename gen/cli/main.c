@@ -13,13 +13,12 @@
 #define COMMANDS_MAX 16
 
 const struct command *const cli_commands[] = {
-    &command_generate, &command_build, &command_verify,
-    &command_report,   &command_list,  &command_vendor,
-    &command_doctor,   &command_help,  NULL,
+    &command_generate, &command_build,   &command_verify, &command_report, &command_list,
+    &command_vendor,   &command_library, &command_doctor, &command_help,   NULL,
 };
 
 /* Names that are kept for commands to come. */
-static const char *const reserved[] = {"library", "tune", NULL};
+static const char *const reserved[] = {"tune", NULL};
 
 const struct command *cli_command_find(const char *name, struct error *error) {
     const char *words[COMMANDS_MAX];

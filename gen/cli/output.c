@@ -30,7 +30,7 @@ bool output_folder_make(const char *path, struct error *error) {
         if (reason && stat(copy, &status) != 0)
             done = error_set(error, ERROR_RUN, "%s: expected to make the folder, got: %s", copy, strerror(reason));
         else if (stat(copy, &status) != 0 || !S_ISDIR(status.st_mode))
-            done = error_set(error, ERROR_RUN, "%s: expected a folder, got a file of that name; choose another with -o",
+            done = error_set(error, ERROR_RUN, "%s: expected a folder, got a file of that name; choose another folder",
                              copy);
         *end = kept;
     }

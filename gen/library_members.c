@@ -1,0 +1,169 @@
+#include "library_members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EVERY_HEAD_DIM                                                                                                 \
+    "8,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160,168,176,184,192,200,208,216,224,232,240,248,"  \
+    "256"
+#define MODEL_HEAD_DIM "64,80,96,112,128,160,192,256"
+
+/* docs/library.md and `fmhagen library --help` tell what they are. */
+const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
+    {.name = "minimal",
+     .rows = {{{[SPEC_HEAD_DIM] = "64,128",
+                [SPEC_DTYPE] = "f16",
+                [SPEC_MASK] = "none,bottom-right",
+                [SPEC_V_LAYOUT] = "row",
+                [SPEC_ALIGN] = "16",
+                [SPEC_GQA] = "1"}}},
+     .row_count = 1},
+    {.name = "llm-inference",
+     .rows = {{{[SPEC_HEAD_DIM] = MODEL_HEAD_DIM,
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "none,bottom-right",
+                [SPEC_V_LAYOUT] = "row",
+                [SPEC_ALIGN] = "16,2",
+                [SPEC_GQA] = "1,4"}},
+              {{[SPEC_HEAD_DIM] = MODEL_HEAD_DIM,
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "none,bottom-right",
+                [SPEC_V_LAYOUT] = "transposed",
+                [SPEC_ALIGN] = "16",
+                [SPEC_GQA] = "1,4"}},
+              {{[SPEC_HEAD_DIM] = "192",
+                [SPEC_HEAD_DIM_V] = "128",
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "none,bottom-right",
+                [SPEC_V_LAYOUT] = "row",
+                [SPEC_ALIGN] = "16,2",
+                [SPEC_GQA] = "1,4"}},
+              {{[SPEC_HEAD_DIM] = "192",
+                [SPEC_HEAD_DIM_V] = "128",
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "none,bottom-right",
+                [SPEC_V_LAYOUT] = "transposed",
+                [SPEC_ALIGN] = "16",
+                [SPEC_GQA] = "1,4"}}},
+     .row_count = 4},
+    {.name = "all",
+     .rows = {{{[SPEC_HEAD_DIM] = EVERY_HEAD_DIM,
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "none,bottom-right,top-left",
+                [SPEC_V_LAYOUT] = "row,transposed",
+                [SPEC_ALIGN] = "16,2",
+                [SPEC_GQA] = "1"}}},
+     .row_count = 1},
+};
+
+const struct library_preset *library_preset_find(const char *name) {
+    for (int i = 0; i < LIBRARY_PRESET_COUNT; i++)
+        if (strcmp(library_presets[i].name, name) == 0)
+            return &library_presets[i];
+    return NULL;
+}
+
+/* ---- Members ---- */
+
+static bool lists(const struct library_preset *preset, int id) {
+    for (int row = 0; row < preset->row_count; row++)
+        if (preset->rows[row].field[id])
+            return true;
+    return false;
+}
+
+static bool add_row(const struct library_row *row, const struct spec_choices *choices, struct template_engine *engine,
+                    struct spec **specs, size_t *count, struct error *error) {
+    struct spec_choices product = *choices;
+    struct spec *added, *all;
+    size_t added_count;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        product.field[id] = row->field[id] ? row->field[id] : product.field[id];
+    if (!spec_product(&product, engine, &added, &added_count, error))
+        return false;
+    all = realloc(*specs, (*count + added_count) * sizeof *all);
+    if (all) {
+        memcpy(all + *count, added, added_count * sizeof *all);
+        *specs = all;
+        *count += added_count;
+    }
+    free(added);
+    return all || error_set(error, ERROR_RUN, "library: out of memory");
+}
+
+/* Keeps the members whose field has one of the values in `list`; each value must keep one. */
+static bool keep(const struct library_preset *preset, enum spec_field_id id, const char *list, struct spec *specs,
+                 size_t *count, struct error *error) {
+    size_t kept = 0;
+    for (bool last = false; !last;) {
+        char word[32];
+        size_t length = strcspn(list, ","), before = kept;
+        struct spec wanted;
+        last = list[length] == '\0';
+        if (length >= sizeof word)
+            return error_set(error, ERROR_USAGE, "--%s: expected a value of preset %s, got '%.100s'",
+                             spec_fields[id].option, preset->name, list);
+        memcpy(word, list, length);
+        word[length] = '\0';
+        list += length + !last;
+        spec_init(&wanted);
+        if (!spec_set(&wanted, id, word, error))
+            return false;
+        for (size_t i = kept; i < *count; i++)
+            if (specs[i].value[id] == wanted.value[id]) {
+                struct spec member = specs[i];
+                specs[i] = specs[kept];
+                specs[kept++] = member;
+            }
+        if (kept == before)
+            return error_set(error, ERROR_USAGE,
+                             "--%s: expected a value that members of preset %s have beside the other options, got "
+                             "'%s'; leave out --preset to name every member yourself",
+                             spec_fields[id].option, preset->name, word);
+    }
+    *count = kept;
+    return true;
+}
+
+bool library_members(const struct library_preset *preset, const struct spec_choices *choices,
+                     struct template_engine *engine, struct spec **specs, size_t *count, struct error *error) {
+    *specs = NULL;
+    *count = 0;
+    if (!choices->arch) {
+        struct spec chipless; /* its error names the chips, and no member */
+        spec_init(&chipless);
+        return spec_resolve(&chipless, engine, error);
+    }
+    if (!preset)
+        return spec_product(choices, engine, specs, count, error);
+    struct spec_choices added = *choices; /* what the preset leaves open */
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (lists(preset, id))
+            added.field[id] = NULL;
+    bool done = true;
+    for (int row = 0; done && row < preset->row_count; row++)
+        done = add_row(&preset->rows[row], &added, engine, specs, count, error);
+    for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
+        if (lists(preset, id) && choices->field[id])
+            done = keep(preset, (enum spec_field_id)id, choices->field[id], *specs, count, error);
+    if (!done) {
+        free(*specs);
+        *specs = NULL;
+    }
+    return done;
+}
+
+/* ---- Ranks ---- */
+
+bool library_rank(const struct spec *spec, struct template_engine *engine, int32_t *rank, struct error *error) {
+    struct spec usual = *spec;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (spec_fields[id].knob && id != SPEC_GQA && spec_has(spec, (enum spec_field_id)id))
+            usual.value[id] = SPEC_UNSET;
+    if (!spec_resolve(&usual, engine, error))
+        return false;
+    bool same = spec->set_count == 0 && memcmp(usual.value, spec->value, sizeof usual.value) == 0;
+    int32_t fused = spec_has(spec, SPEC_GQA) ? spec->value[SPEC_GQA] : 1;
+    *rank = same ? -fused : LIBRARY_RANK_CANDIDATE;
+    return true;
+}
