@@ -50,12 +50,12 @@ static void sources_make(const struct glue *glue, struct text *out) {
 /* ---- Kernels that the same flags compile ---------------------------------------------------------------------------
  */
 
-/* The first instance that is compiled as instances[index] is. */
+/* The first kernel that is compiled as kernels[index] is. */
 static size_t group_of(const struct glue *glue, size_t index) {
-    const struct spec *spec = &glue->instances[index]->spec;
+    const struct spec *spec = &glue->kernels[index].instance->spec;
     size_t first = 0;
-    while (strcmp(glue->instances[first]->spec.arch, spec->arch) != 0 ||
-           glue->instances[first]->spec.value[SPEC_WAVE] != spec->value[SPEC_WAVE])
+    while (strcmp(glue->kernels[first].instance->spec.arch, spec->arch) != 0 ||
+           glue->kernels[first].instance->spec.value[SPEC_WAVE] != spec->value[SPEC_WAVE])
         first++;
     return first;
 }
@@ -90,11 +90,11 @@ static int add_groups(const struct glue *glue, const struct group_form *form, st
             continue;
         number++;
         add_numbered(out, form->begin, number);
-        add_flags(glue->instances[i], form->flag_before, form->flag_after, out);
+        add_flags(glue->kernels[i].instance, form->flag_before, form->flag_after, out);
         add_numbered(out, form->middle, number);
         for (size_t j = i; j < glue->count; j++)
             if (group_of(glue, j) == i)
-                text_printf(out, "%s%s%s", form->kernel_before, glue->instances[j]->name, form->kernel_after);
+                text_printf(out, "%s%s%s", form->kernel_before, glue->kernels[j].instance->name, form->kernel_after);
         add_numbered(out, form->end, number);
     }
     return number;
@@ -147,17 +147,17 @@ static void groups_make(const struct glue *glue, struct text *out) {
 
 static void kernels_c(const struct glue *glue, struct text *out) {
     for (size_t i = 0; i < glue->count; i++)
-        text_printf(out, "    DO(%s)%s\n", glue->instances[i]->name, i + 1 < glue->count ? " \\" : "");
+        text_printf(out, "    DO(%s)%s\n", glue->kernels[i].instance->name, i + 1 < glue->count ? " \\" : "");
 }
 
 static void kernels_text(const struct glue *glue, struct text *out) {
     for (size_t i = 0; i < glue->count; i++)
-        text_printf(out, "    TEXT(%s) /* %s */\n", glue->instances[i]->name, glue->sha256[i]);
+        text_printf(out, "    TEXT(%s) /* %s */\n", glue->kernels[i].instance->name, glue->kernels[i].sha256);
 }
 
 static void kernels_object(const struct glue *glue, struct text *out) {
     for (size_t i = 0; i < glue->count; i++)
-        text_printf(out, "    OBJECT(%s)\n", glue->instances[i]->name);
+        text_printf(out, "    OBJECT(%s)\n", glue->kernels[i].instance->name);
 }
 
 /* ---- README --------------------------------------------------------------------------------------------------------
@@ -199,10 +199,10 @@ static void problems(const struct glue *glue, struct text *out) {
     out->failed = out->failed || rule.failed;
     text_free(&rule);
     for (size_t i = 0; i < glue->count; i++) {
-        const struct spec *spec = &glue->instances[i]->spec;
+        const struct spec *spec = &glue->kernels[i].instance->spec;
         bool told = false;
         for (size_t j = 0; j < i && !told; j++)
-            told = same_problem(spec, &glue->instances[j]->spec);
+            told = same_problem(spec, &glue->kernels[j].instance->spec);
         if (!told)
             add_problem(spec, out);
     }

@@ -4,11 +4,17 @@
 #define GEN_VENDOR_GLUE_H
 
 #include "instance.h"
+#include "vendor_manifest.h"
+
+struct vendor_kernel {
+    const struct instance *instance;
+    int32_t rank;                 /* as in index_text.h */
+    char sha256[VENDOR_SHA_SIZE]; /* of its text */
+};
 
 /* What the glue is made for. */
 struct glue {
-    const struct instance *const *instances; /* in the order of their names */
-    const char *const *sha256;               /* of their texts, in the same order */
+    const struct vendor_kernel *kernels; /* in the order of their names */
     size_t count;
     const char *index_sha256;
     const char *command; /* that makes the folder anew */

@@ -7,7 +7,6 @@
 #include "index.h"
 #include "index_text.h"
 #include "vendor_files.h"
-#include "vendor_glue.h"
 
 /* ---- Making ---------------------------------------------------------------------------------------------------------
  */
@@ -55,19 +54,20 @@ static bool add_runtime(struct vendor_tree *tree, struct error *error) {
     return done;
 }
 
-static bool add_kernels(struct vendor_tree *tree, const struct instance *const *instances, size_t count,
-                        struct error *error) {
+static bool add_kernels(struct vendor_tree *tree, struct vendor_kernel *kernels, size_t count, struct error *error) {
     bool done = true;
     for (size_t i = 0; done && i < count; i++) {
+        const struct text *text = &kernels[i].instance->text;
         char name[VENDOR_NAME_MAX];
-        snprintf(name, sizeof name, "kernels/%s.hip", instances[i]->name);
-        done = add_bytes(tree, name, instances[i]->text.bytes, instances[i]->text.length, error);
+        snprintf(name, sizeof name, "kernels/%s.hip", kernels[i].instance->name);
+        manifest_hash(text->bytes, text->length, kernels[i].sha256);
+        done = add_bytes(tree, name, text->bytes, text->length, error);
     }
     return done;
 }
 
 /* Code objects are not in the index: whoever builds the folder may compile them ahead. */
-static bool add_index(struct vendor_tree *tree, const struct instance *const *instances, size_t count,
+static bool add_index(struct vendor_tree *tree, const struct vendor_kernel *kernels, size_t count,
                       struct error *error) {
     struct vendor_file *file = add_file(tree, "kernels/" FMHA_INDEX_FILE, error);
     struct index_entry *entries = calloc(count, sizeof *entries);
@@ -76,9 +76,10 @@ static bool add_index(struct vendor_tree *tree, const struct instance *const *in
     if (file && !done)
         no_memory(error);
     for (size_t i = 0; done && i < count; i++) {
-        const struct text *text = &instances[i]->text;
-        snprintf(names[i], sizeof names[i], "%s.hip", instances[i]->name);
-        entries[i] = (struct index_entry){.instance = instances[i],
+        const struct text *text = &kernels[i].instance->text;
+        snprintf(names[i], sizeof names[i], "%s.hip", kernels[i].instance->name);
+        entries[i] = (struct index_entry){.instance = kernels[i].instance,
+                                          .rank = kernels[i].rank,
                                           .source_file = names[i],
                                           .source_bytes = text->length,
                                           .source_hash = fmha_index_hash(text->bytes, text->length)};
@@ -127,53 +128,31 @@ static bool add_manifest(struct vendor_tree *tree, char *const *words, size_t wo
     return done;
 }
 
-static int compare_instances(const void *a, const void *b) {
-    const struct instance *const *left = a, *const *right = b;
-    return strcmp((*left)->name, (*right)->name);
+static int compare_kernels(const void *a, const void *b) {
+    const struct vendor_kernel *left = a, *right = b;
+    return strcmp(left->instance->name, right->instance->name);
 }
 
-/* `sorted`: the instances in the order of their names; `sha256`: room for as many. */
-static bool make(const struct instance *const *sorted, const char **sha256, size_t count, char *const *words,
-                 size_t word_count, struct vendor_tree *tree, struct error *error) {
+bool vendor_make(struct vendor_kernel *kernels, size_t count, char *const *words, size_t word_count,
+                 struct vendor_tree *tree, struct error *error) {
+    *tree = (struct vendor_tree){0};
     struct text command = {0};
     text_puts(&command, "fmhagen vendor .");
     for (size_t i = 0; i < word_count; i++) {
         text_puts(&command, " ");
         manifest_add_word(&command, words[i]);
     }
-    struct glue glue = {.instances = sorted, .sha256 = sha256, .count = count, .command = command.bytes};
-    bool done = !command.failed || no_memory(error);
-    done = done && add_kernels(tree, sorted, count, error) && add_index(tree, sorted, count, error);
-    char(*hashes)[VENDOR_SHA_SIZE] = done ? calloc(count + 1, sizeof *hashes) : NULL; /* the tree moves as it grows */
-    if (done && !hashes)
-        done = no_memory(error);
-    for (size_t i = 0; done && i <= count; i++)
-        memcpy(hashes[i], tree->files[i].sha256, sizeof hashes[i]);
-    for (size_t i = 0; done && i < count; i++)
-        sha256[i] = hashes[i];
-    glue.index_sha256 = done ? hashes[count] : NULL;
+    qsort(kernels, count, sizeof *kernels, compare_kernels);
+    bool done = (!command.failed || no_memory(error)) && add_kernels(tree, kernels, count, error) &&
+                add_index(tree, kernels, count, error);
+    char index_sha256[VENDOR_SHA_SIZE] = ""; /* a copy: the tree moves as it grows */
+    if (done)
+        memcpy(index_sha256, tree->files[tree->count - 1].sha256, sizeof index_sha256);
+    const struct glue glue = {
+        .kernels = kernels, .count = count, .index_sha256 = index_sha256, .command = command.bytes};
     done = done && add_runtime(tree, error) && add_glue(tree, &glue, error) &&
            add_manifest(tree, words, word_count, error);
     text_free(&command);
-    free(hashes);
-    return done;
-}
-
-bool vendor_make(const struct instance *const *instances, size_t count, char *const *words, size_t word_count,
-                 struct vendor_tree *tree, struct error *error) {
-    *tree = (struct vendor_tree){0};
-    const struct instance **sorted = calloc(count, sizeof *sorted);
-    const char **sha256 = calloc(count, sizeof *sha256);
-    bool done = sorted && sha256;
-    if (!done)
-        no_memory(error);
-    if (done) {
-        memcpy(sorted, instances, count * sizeof *sorted);
-        qsort(sorted, count, sizeof *sorted, compare_instances);
-        done = make(sorted, sha256, count, words, word_count, tree, error);
-    }
-    free(sorted);
-    free(sha256);
     return done;
 }
 

@@ -2,8 +2,7 @@
 #ifndef GEN_VENDOR_TREE_H
 #define GEN_VENDOR_TREE_H
 
-#include "instance.h"
-#include "vendor_manifest.h"
+#include "vendor_glue.h"
 
 struct vendor_file {
     char name[VENDOR_NAME_MAX]; /* below the folder: "src/cache.c" */
@@ -17,9 +16,9 @@ struct vendor_tree {
     size_t count;
 };
 
-/* Makes the files for `count` instances, 1 and up. `words` are the options of the command that does so. The caller
- * frees, after a failure too. */
-bool vendor_make(const struct instance *const *instances, size_t count, char *const *words, size_t word_count,
+/* Makes the files for `count` kernels, 1 and up, puts the kernels in the order of their names and sets their hashes.
+ * `words` are the options of the command that does so. The caller frees the tree, after a failure too. */
+bool vendor_make(struct vendor_kernel *kernels, size_t count, char *const *words, size_t word_count,
                  struct vendor_tree *tree, struct error *error);
 void vendor_tree_free(struct vendor_tree *tree);
 

@@ -71,13 +71,13 @@ static bool make_tree(const struct kernel_options *kernel, struct vendor_tree *t
     *tree = (struct vendor_tree){0};
     bool done =
         collect_words(kernel, &words, error) && kernels_open(kernel, &kernels, error) && kernels_emit(&kernels, error);
-    const struct instance **instances = done ? calloc(kernels.count, sizeof *instances) : NULL;
-    if (done && !instances)
+    struct vendor_kernel *members = done ? calloc(kernels.count, sizeof *members) : NULL;
+    if (done && !members)
         done = error_set(error, ERROR_RUN, "vendor: out of memory");
     for (size_t i = 0; done && i < kernels.count; i++)
-        instances[i] = &kernels.instances[i];
-    done = done && vendor_make(instances, kernels.count, words.item, words.count, tree, error);
-    free(instances);
+        members[i].instance = &kernels.instances[i];
+    done = done && vendor_make(members, kernels.count, words.item, words.count, tree, error);
+    free(members);
     kernels_free(&kernels);
     free_words(&words);
     return done;
