@@ -65,7 +65,8 @@ static fmha_status read_part(const struct fmha_catalogue_library *library, const
         status = fmha_fail(FMHA_ERROR_IO,
                            "%s/%s: expected the %llu bytes that the index names, got %zu others; make the library anew "
                            "with `fmhagen library`",
-                           library->name, name, (unsigned long long)bytes_expected, *count);
+                           library->folder != NULL ? library->folder : library->name, name,
+                           (unsigned long long)bytes_expected, *count);
         free(*bytes);
         *bytes = NULL;
     }
