@@ -104,6 +104,11 @@ fmha_status fmha_catalogue_source(const struct fmha_catalogue_library *library, 
                                     : FMHA_OK;
 }
 
+fmha_status fmha_catalogue_file(const struct fmha_catalogue_library *library, const char *name, void **bytes,
+                                size_t *count, bool *found) {
+    return read_part(library, name, 0, 0, false, bytes, count, found);
+}
+
 /* ---- Finding libraries ----------------------------------------------------------------------------------- */
 
 static char *format_text(const char *format, ...) __attribute__((format(printf, 1, 2)));

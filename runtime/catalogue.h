@@ -35,6 +35,10 @@ fmha_status fmha_catalogue_object(const struct fmha_catalogue_library *library, 
 fmha_status fmha_catalogue_source(const struct fmha_catalogue_library *library, const struct fmha_descriptor *instance,
                                   void **bytes, size_t *count, bool *found);
 
+/* The same for a file that may stand beside the index, of which nothing is recorded. */
+fmha_status fmha_catalogue_file(const struct fmha_catalogue_library *library, const char *name, void **bytes,
+                                size_t *count, bool *found);
+
 /* Whether the library has the instance's code object, as far as the index says. */
 bool fmha_catalogue_has_object(const struct fmha_catalogue_library *library, const struct fmha_descriptor *instance);
 

@@ -531,6 +531,31 @@ fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *co
     return status;
 }
 
+fmha_status fmha_kernel_measure(fmha_kernel *kernel, const fmha_launch_config *config, double *amount) {
+    fmha_device *device = kernel->module->device;
+    fmha_status status = check_launch(kernel, config);
+    if (status == FMHA_OK && device->driver->measure == NULL) {
+        status = fmha_fail(FMHA_ERROR_UNSUPPORTED, "%s: the driver '%s' cannot measure; tune on another device",
+                           device->info.name, device->driver->name);
+    }
+    if (status == FMHA_OK) {
+        fmha_device_enter(device);
+        status = device->driver->measure(device->state, kernel->handle, config, amount);
+        fmha_device_leave(device);
+    }
+    return status;
+}
+
+void fmha_device_about(fmha_device *device, char *text, size_t room) {
+    if (device->driver->about == NULL) {
+        snprintf(text, room, "%s", device->driver->name);
+        return;
+    }
+    fmha_device_enter(device);
+    device->driver->about(device->state, text, room);
+    fmha_device_leave(device);
+}
+
 fmha_status fmha_device_synchronize(fmha_device *device, void *stream) {
     if (device == NULL) {
         return refuse_null("fmha_device_synchronize", "a device");

@@ -35,4 +35,11 @@ void fmha_device_leave(fmha_device *device);
 /* The symbol of a kernel, as long as its module lives. */
 const char *fmha_kernel_symbol(const fmha_kernel *kernel);
 
+/* Runs a launch once, waits and says what it cost, in the driver's measure_unit. FMHA_ERROR_UNSUPPORTED: the driver
+ * cannot tell. */
+fmha_status fmha_kernel_measure(fmha_kernel *kernel, const fmha_launch_config *config, double *amount);
+
+/* What runs kernels, with its version: "HIP 6.4.43484"; the driver's name where it does not say more. */
+void fmha_device_about(fmha_device *device, char *text, size_t room);
+
 #endif

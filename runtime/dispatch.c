@@ -31,7 +31,9 @@ fmha_status fmha_dispatch_create(fmha_device *device, struct fmha_dispatch **dis
     return FMHA_OK;
 }
 
-static void drop_route(struct fmha_route *route) {
+static void drop_route(struct fmha_route *dropped) {
+    struct route *route = (struct route *)dropped;
+    fmha_dispatch_free_ranking(atomic_load_explicit(&route->ranking, memory_order_relaxed));
     free(route);
 }
 
@@ -53,6 +55,7 @@ static void forget(struct fmha_dispatch *dispatch) {
         dispatch->refusals = refusal->next;
         free(refusal);
     }
+    fmha_dispatch_forget_choices(dispatch);
     fmha_catalogue_close(&dispatch->catalogue);
     dispatch->opened = false;
 }
@@ -66,6 +69,8 @@ void fmha_dispatch_free(struct fmha_dispatch *dispatch) {
         free(dispatch->added[i]);
     }
     free(dispatch->added);
+    fmha_choices_free(&dispatch->own);
+    fmha_choices_free(&dispatch->tuned);
     fmha_log_close(&dispatch->log);
     pthread_mutex_destroy(&dispatch->lock);
     pthread_cond_destroy(&dispatch->changed);
@@ -182,7 +187,7 @@ static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
         list[j].order = i;
         list[j].has_object = runs_objects && fmha_catalogue_has_object(library, list[j].descriptor);
     }
-    return FMHA_OK;
+    return fmha_dispatch_read_library_choices(dispatch, library);
 }
 
 /* Reads the catalogue once. The lock is held. */
@@ -198,6 +203,9 @@ fmha_status fmha_dispatch_open(struct fmha_dispatch *dispatch) {
     dispatch->opened = true;
     for (size_t i = 0; i < dispatch->catalogue.count && status == FMHA_OK; i++) {
         status = list_instances(dispatch, i);
+    }
+    if (status == FMHA_OK) {
+        status = fmha_dispatch_read_choices(dispatch);
     }
     if (status != FMHA_OK) {
         forget(dispatch);
@@ -230,9 +238,13 @@ static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_
         }
     }
     qsort(route->candidates, route->count, sizeof route->candidates[0], fmha_dispatch_compare);
-    if (!fmha_routes_add(&dispatch->routes, &route->route)) {
-        free(route);
-        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
+    status = fmha_dispatch_rank(dispatch, route);
+    if (status == FMHA_OK && !fmha_routes_add(&dispatch->routes, &route->route)) {
+        status = fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
+    }
+    if (status != FMHA_OK) {
+        drop_route(&route->route);
+        return status;
     }
     *made = route;
     return FMHA_OK;
@@ -526,8 +538,10 @@ fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, 
     if (status != FMHA_OK) {
         return status;
     }
-    for (size_t i = 0; route != NULL && i < route->count && taken == NULL; i++) {
-        struct loaded *item = route->candidates[i];
+    const struct ranking *ranking = route != NULL ? atomic_load_explicit(&route->ranking, memory_order_acquire) : NULL;
+    struct loaded *first = ranking != NULL ? fmha_ranking_nearest(ranking, operands->value)->item : NULL;
+    for (size_t i = first == NULL; route != NULL && i <= route->count && taken == NULL; i++) {
+        struct loaded *item = i == 0 ? first : route->candidates[i - 1];
         if (fmha_descriptor_serves(item->descriptor, operands, NULL)) {
             plan->kernel = kernel_of(dispatch, item, &trouble);
             taken = plan->kernel != NULL ? item : NULL;

@@ -46,4 +46,8 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
                                      const struct fmha_operands *operands, struct fmha_dispatch_candidate *candidates,
                                      size_t room, size_t *count);
 
+/* Makes a choice the device's at once, and one of those that fmha_device_save_choices writes. */
+struct fmha_choice;
+fmha_status fmha_dispatch_choose(fmha_device *device, const struct fmha_choice *choice);
+
 #endif

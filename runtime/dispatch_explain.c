@@ -1,4 +1,5 @@
 /* Which instances were looked at for a problem, and why each was or was not taken. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,10 +20,7 @@ static void describe_key(const struct fmha_key *key, char *text, size_t room) {
     }
 }
 
-/* Why an instance does not compute what the problem asks for: "serves head_dim 64, not 128". Returns in how many fields
- * they differ; 0: in none. */
-static int describe_difference(const struct fmha_key *instance, const struct fmha_key *problem, char *text,
-                               size_t room) {
+int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_key *problem, char *text, size_t room) {
     int differences = 0;
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char serves[FMHA_KEY_VALUE_BYTES], asked[FMHA_KEY_VALUE_BYTES];
@@ -58,7 +56,7 @@ static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const s
     describe_key(key, asked, sizeof asked);
     fmha_generator_options(key, arch, options, sizeof options);
     FOR_EACH_INSTANCE(dispatch, item) {
-        int differences = describe_difference(&item->descriptor->key, key, why, sizeof why);
+        int differences = fmha_dispatch_difference(&item->descriptor->key, key, why, sizeof why);
         count++;
         if (differences < best) {
             best = differences;
@@ -127,28 +125,58 @@ struct explanation {
     struct fmha_dispatch *dispatch;
     const struct fmha_key *key;
     const struct fmha_operands *operands;
+    fmha_explain_visit visit;
+    void *context;
     const struct loaded *taken;
+    char chosen[PATH_MAX + 256]; /* of the choice by which it is taken; "" when it is none */
 };
 
+/* Whether a launch with these values would take it if it came first. */
+static bool would_do(const struct explanation *explanation, const struct loaded *item) {
+    return item->state != LOAD_FAILED && !is_hollow(item) &&
+           fmha_descriptor_serves(item->descriptor, explanation->operands, NULL);
+}
+
+/* Tells of a choice that does not hold. */
+static void visit_refused(void *context, const struct fmha_choice *choice, const char *why) {
+    const struct explanation *explanation = context;
+    char text[PATH_MAX + 256], verdict[PATH_MAX + 1024];
+    fmha_choice_describe(choice, text, sizeof text);
+    snprintf(verdict, sizeof verdict, "its choice, %s, does not hold: %s", text, why);
+    explanation->visit(explanation->context, &(fmha_consideration){choice->name, choice->file, 0, verdict});
+}
+
 /* The instance that a launch would take, as far as can be said without loading. The lock is held. */
-static const struct loaded *find_taken(const struct explanation *explanation) {
+static fmha_status find_taken(struct explanation *explanation) {
     struct loaded *best = NULL;
-    FOR_EACH_INSTANCE(explanation->dispatch, item) {
-        if (item->state != LOAD_FAILED && !is_hollow(item) &&
-            fmha_dispatch_fits(&item->descriptor->key, explanation->key) &&
-            fmha_descriptor_serves(item->descriptor, explanation->operands, NULL) &&
-            (best == NULL || fmha_dispatch_compare(&item, &best) < 0)) {
-            best = item;
+    struct ranking *ranking;
+    fmha_status status =
+        fmha_dispatch_make_ranking(explanation->dispatch, explanation->key, visit_refused, explanation, &ranking);
+    if (ranking != NULL) {
+        const struct chosen *nearest = fmha_ranking_nearest(ranking, explanation->operands->value);
+        if (would_do(explanation, nearest->item)) {
+            best = nearest->item;
+            fmha_choice_describe(nearest->choice, explanation->chosen, sizeof explanation->chosen);
+        }
+        fmha_dispatch_free_ranking(ranking);
+    }
+    if (best == NULL) {
+        FOR_EACH_INSTANCE(explanation->dispatch, item) {
+            if (fmha_dispatch_fits(&item->descriptor->key, explanation->key) && would_do(explanation, item) &&
+                (best == NULL || fmha_dispatch_compare(&item, &best) < 0)) {
+                best = item;
+            }
         }
     }
-    return best;
+    explanation->taken = best;
+    return status;
 }
 
 static void describe_verdict(const struct explanation *explanation, const struct loaded *item, char *text,
                              size_t room) {
     const struct fmha_descriptor *instance = item->descriptor;
     int failed;
-    if (describe_difference(&instance->key, explanation->key, text, room) > 0) {
+    if (fmha_dispatch_difference(&instance->key, explanation->key, text, room) > 0) {
         return;
     }
     if (!fmha_descriptor_serves(instance, explanation->operands, &failed)) {
@@ -158,7 +186,8 @@ static void describe_verdict(const struct explanation *explanation, const struct
     } else if (is_hollow(item)) {
         snprintf(text, room, "has neither a code object that the device runs nor a text");
     } else if (item == explanation->taken) {
-        snprintf(text, room, "%s", describe_taken(item));
+        snprintf(text, room, "%s%s%s", describe_taken(item), explanation->chosen[0] != '\0' ? "; chosen: " : "",
+                 explanation->chosen);
     } else {
         snprintf(text, room, "would serve; %s comes before it", explanation->taken->descriptor->name);
     }
@@ -169,9 +198,13 @@ fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *ke
     struct fmha_dispatch *dispatch = device->dispatch;
     pthread_mutex_lock(&dispatch->lock);
     fmha_status status = fmha_dispatch_open(dispatch);
-    struct explanation explanation = {dispatch, key, operands, NULL};
+    struct explanation explanation = {
+        .dispatch = dispatch, .key = key, .operands = operands, .visit = visit, .context = context};
+    for (const struct damaged_choices *file = dispatch->damaged_choices; file != NULL; file = file->next) {
+        visit(context, &(fmha_consideration){"", file->path, 0, file->why});
+    }
     if (status == FMHA_OK) {
-        explanation.taken = find_taken(&explanation);
+        status = find_taken(&explanation);
     }
     for (size_t i = 0; status == FMHA_OK && i < dispatch->catalogue.count; i++) {
         const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
@@ -181,7 +214,7 @@ fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *ke
         }
         for (size_t j = 0; j < count; j++) {
             const struct loaded *item = &dispatch->loaded[i][j];
-            char verdict[1024];
+            char verdict[PATH_MAX + 1024];
             describe_verdict(&explanation, item, verdict, sizeof verdict);
             visit(context,
                   &(fmha_consideration){item->descriptor->name, library->name, item == explanation.taken, verdict});

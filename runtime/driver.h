@@ -41,6 +41,8 @@ typedef struct fmha_driver {
     const char *measure_unit; /* "us", or of an emulated device "counted cycles" */
     /* The ordinal of the device whose memory holds `address`. NULL: this driver cannot tell. */
     fmha_status (*locate)(const void *address, int *ordinal);
+    /* What runs kernels, with its version, for people: "HIP 6.4.43484". NULL: there is nothing to say. */
+    void (*about)(void *state, char *text, size_t room);
     bool concurrent; /* every function may run on several threads at once; else the device layer locks */
 } fmha_driver;
 

@@ -292,6 +292,54 @@ FMHA_API fmha_status fmha_device_forget(fmha_device *device);
 /* Opens the device that holds `address`, whatever device is current. `driver`: "hip". */
 FMHA_API fmha_status fmha_device_open_for(const char *driver, const void *address, fmha_device **device);
 
+/* ---- Tuning -------------------------------------------------------------------------------------------------------
+ *
+ * Where several instances serve a problem, a choice says which is best: it names chip, driver, the kind of problem with
+ * its lengths, and the instance. A problem takes the choice of its kind whose lengths are nearest, in log2 of seqlen_q,
+ * seqlen_k, batch * heads_q and heads_q / heads_k; without one, or where the chosen instance does not serve it, the
+ * usual order holds. Choices are found in the files of $FMHA_CHOICES (separated by colons), in fmha.choices beside the
+ * index of an instance library, and in the user's own file, choices/CHIP beside the cache. One that names an instance
+ * which is not here or does not fit, or that was made by another driver, is not taken; $FMHA_LOG and
+ * fmha_forward_explain say why.
+ */
+
+/* Adds the choices of a file for this device's chip, and takes them at once. A damaged file is an error. */
+FMHA_API fmha_status fmha_device_load_choices(fmha_device *device, const char *path);
+
+/* Merges what was tuned on this device since it was opened into a file, which is made if it is missing. Of two choices
+ * for one problem what is measured beats what is counted, that what is modelled, and of one kind the newer the older.
+ * path NULL: the user's own file, whose folder is made too. Several processes may do so at once. */
+FMHA_API fmha_status fmha_device_save_choices(fmha_device *device, const char *path);
+
+typedef struct fmha_tune_options {
+    size_t struct_bytes;   /* sizeof(fmha_tune_options) */
+    int32_t rounds;        /* that count, each of which runs every candidate once, up to 10000; 0: 20, and 1 on a device
+                              that counts instead of measuring */
+    int32_t warmup_rounds; /* before them, up to 10000; 0: 3, and none on a device that counts; -1: none */
+    uint64_t seed;         /* of the order within each round */
+    /* Called before each run; NULL: never. */
+    void (*progress)(void *context, int32_t round, int32_t rounds, const char *instance);
+    void *progress_context;
+} fmha_tune_options;
+
+/* What came of one candidate. Texts are valid during the callback. */
+typedef struct fmha_tune_result {
+    const char *instance, *library; /* as in fmha_consideration */
+    const char *unit;               /* "us", or of an emulated device "counted cycles" */
+    double median, least, most;     /* of `runs` runs, in the unit; 0 where it failed */
+    int32_t runs;                   /* 0: it failed */
+    int32_t best;                   /* 1: it is the device's choice now */
+    const char *note;               /* why it failed, else "" */
+} fmha_tune_result;
+typedef void (*fmha_tune_visit)(void *context, const fmha_tune_result *result);
+
+/* Runs every instance that serves the problem, in rounds, and makes the one with the least median the device's choice
+ * for it. Calls back (visit may be NULL) with each, the best first. Writes O and LSE of the problem over and over, and
+ * waits for its stream; the inputs should hold what is usual, as a chip's clock depends on it. options NULL: as
+ * zero-filled. A problem without rows is FMHA_ERROR_ARGUMENT. */
+FMHA_API fmha_status fmha_forward_tune(fmha_device *device, const fmha_forward_problem *problem,
+                                       const fmha_tune_options *options, fmha_tune_visit visit, void *context);
+
 /* Version of the library that runs: "0.1.0", and FMHA_ABI_VERSION as it was compiled. */
 FMHA_API const char *fmha_version(void);
 FMHA_API int fmha_abi_version(void);

@@ -6,6 +6,7 @@
 #include "dispatch.h"
 #include "driver.h"
 #include "problem.h"
+#include "tune.h"
 
 /* Of the fields that every version has had. */
 #define STRUCT_BYTES_FIRST sizeof(fmha_forward_problem)
@@ -151,4 +152,13 @@ fmha_status fmha_forward_explain(fmha_device *device, const fmha_forward_problem
     }
     fmha_status status = read_problem(device, problem, false, &request);
     return status != FMHA_OK ? status : fmha_dispatch_explain(device, &request.key, &request.operands, visit, context);
+}
+
+fmha_status fmha_forward_tune(fmha_device *device, const fmha_forward_problem *problem,
+                              const fmha_tune_options *options, fmha_tune_visit visit, void *context) {
+    struct request request;
+    fmha_status status = read_problem(device, problem, true, &request);
+    return status != FMHA_OK ? status
+                             : fmha_tune(device, "fmha_forward_tune", &request.key, &request.operands, request.stream,
+                                         options, visit, context);
 }

@@ -79,6 +79,17 @@ bool fmha_routes_add(struct fmha_routes *routes, struct fmha_route *route) {
     return true;
 }
 
+void fmha_routes_visit(const struct fmha_routes *routes, void (*visit)(void *context, struct fmha_route *route),
+                       void *context) {
+    struct fmha_routes_table *table = atomic_load_explicit(&routes->table, memory_order_acquire);
+    for (size_t i = 0; table != NULL && i <= table->mask; i++) {
+        struct fmha_route *route = atomic_load_explicit(&table->slots[i], memory_order_relaxed);
+        if (route != NULL) {
+            visit(context, route);
+        }
+    }
+}
+
 void fmha_routes_clear(struct fmha_routes *routes, void (*drop)(struct fmha_route *route)) {
     struct fmha_routes_table *table = atomic_exchange(&routes->table, NULL);
     for (size_t i = 0; table != NULL && i <= table->mask; i++) {

@@ -23,6 +23,10 @@ struct fmha_route *fmha_routes_find(const struct fmha_routes *routes, const stru
  * fmha_routes_clear. False when there is no memory. */
 bool fmha_routes_add(struct fmha_routes *routes, struct fmha_route *route);
 
+/* Calls back with every route; no other thread may add one meanwhile. */
+void fmha_routes_visit(const struct fmha_routes *routes, void (*visit)(void *context, struct fmha_route *route),
+                       void *context);
+
 /* Calls back with every route and empties the table; no reader may be at work. */
 void fmha_routes_clear(struct fmha_routes *routes, void (*drop)(struct fmha_route *route));
 
