@@ -13,6 +13,7 @@
 #include "standing.h"
 #include "trial.h"
 #include "verify_count.h"
+#include "verify_pack.h"
 
 static const char *const input_words[] = {[VERIFY_INPUTS_RANDOM] = "random",
                                           [VERIFY_INPUTS_UNBALANCED] = "unbalanced",
@@ -58,9 +59,11 @@ struct session {
 
 static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
-    const char *mask = spec_word(spec, SPEC_MASK), *op = spec_word(spec, SPEC_OP);
-    if (strcmp(op, "forward") != 0)
-        return error_set(error, ERROR_USAGE, "verify: expected --op forward, got %s: no reference is built for it", op);
+    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD)
+        return error_set(error, ERROR_USAGE,
+                         "verify: expected --op forward or pack, got %s: no reference is built for it",
+                         spec_word(spec, SPEC_OP));
+    const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
                     : strcmp(mask, "causal-top-left") == 0   ? REFERENCE_MASK_CAUSAL_TOP_LEFT
                                                              : REFERENCE_MASK_NONE;
@@ -479,25 +482,12 @@ static bool replace_text(struct instance *instance, const char *path, struct err
     return !instance->text.failed || error_set(error, ERROR_RUN, "%s: no memory for %zu bytes", path, length);
 }
 
-bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
-                struct verify_report *report, struct error *error) {
-    struct instance instance;
-    *report = (struct verify_report){.passed = false};
-    if (!instance_emit(engine, spec, &instance, error))
-        return false;
-    if (options->source_path && !replace_text(&instance, options->source_path, error)) {
-        instance_free(&instance);
-        return false;
-    }
-    struct session session = {.options = options, .instance = &instance};
-    snprintf(report->instance, sizeof report->instance, "%s", instance.name);
-    if (options->device)
-        snprintf(report->device, sizeof report->device, "%s", options->device);
-    else
-        snprintf(report->device, sizeof report->device, "emu:%s", spec->arch);
+static bool verify_attention(const struct instance *instance, const struct verify_options *options,
+                             struct verify_report *report, struct error *error) {
+    struct session session = {.options = options, .instance = instance};
     bool done =
         read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
-        execute_open(report->device, &instance,
+        execute_open(report->device, instance,
                      &(struct execute_options){.without_checks = options->without_checks, .count = options->count},
                      &session.target, error);
     if (done) {
@@ -505,6 +495,23 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         execute_close(&session.target);
     }
     free(session.cases);
+    return done;
+}
+
+bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
+                struct verify_report *report, struct error *error) {
+    struct instance instance;
+    *report = (struct verify_report){.operation = (enum spec_operation)spec->value[SPEC_OP]};
+    if (!instance_emit(engine, spec, &instance, error))
+        return false;
+    snprintf(report->instance, sizeof report->instance, "%s", instance.name);
+    if (options->device)
+        snprintf(report->device, sizeof report->device, "%s", options->device);
+    else
+        snprintf(report->device, sizeof report->device, "emu:%s", spec->arch);
+    bool done = !options->source_path || replace_text(&instance, options->source_path, error);
+    done = done && (report->operation == SPEC_OP_PACK ? verify_pack(&instance, options, report, error)
+                                                      : verify_attention(&instance, options, report, error));
     instance_free(&instance);
     if (!done)
         verify_report_free(report);

@@ -30,6 +30,8 @@ enum verify_layout {
 struct verify_options {
     const struct verify_shape *shapes; /* NULL with count 0: the standing set, made from the instance's tiles */
     size_t shape_count;
+    const struct verify_pack_shape *pack_shapes; /* the same for instances of pack */
+    size_t pack_shape_count;
     uint64_t seed;
     double scale; /* softmax scale of every case; NAN: 1/sqrt(head_dim), in some standing cases another */
     enum verify_inputs inputs;

@@ -34,21 +34,28 @@ static int64_t tiles_needed(const int32_t *field, const struct reference_problem
     return tiles * problem->batch * (problem->heads_q / fused);
 }
 
-bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
-                  struct verify_case *result, struct error *error) {
+bool verify_counters(const struct execute_target *target, struct verify_case *result, struct error *error) {
     const fmha_counter *list;
     size_t count;
     if (fmha_device_counters(target->device, &list, &count) != FMHA_OK)
         return error_set(error, ERROR_RUN, "counters: %s", fmha_last_error());
-    if (count && !result->counter_count) {
-        for (size_t index = 0; index < count; index++)
-            add(result, list[index].name, list[index].tensor, (double)list[index].value);
+    for (size_t index = result->counter_count ? count : 0; index < count; index++)
+        add(result, list[index].name, list[index].tensor, (double)list[index].value);
+    if (fmha_device_clear_counters(target->device) != FMHA_OK)
+        return error_set(error, ERROR_RUN, "counters: %s", fmha_last_error());
+    return true;
+}
+
+bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
+                  struct verify_case *result, struct error *error) {
+    bool first = !result->counter_count;
+    if (!verify_counters(target, result, error))
+        return false;
+    if (first && result->counter_count) {
         const int32_t *field = target->instance->spec.value;
         add(result, "key_tiles", NULL, verify_counter_value(result, "matrix_instructions", "") / matrix_of_tile(field));
         add(result, "key_tiles_needed", NULL, (double)tiles_needed(field, problem));
     }
-    if (fmha_device_clear_counters(target->device) != FMHA_OK)
-        return error_set(error, ERROR_RUN, "counters: %s", fmha_last_error());
     return true;
 }
 

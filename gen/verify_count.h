@@ -5,8 +5,11 @@
 #include "execute.h"
 #include "verify_report.h"
 
-/* Takes the device's counters since the last call into `result`, if it has none yet, and clears them. Two more follow
- * from the problem: "key_tiles" and "key_tiles_needed", in tiles of block_m queries and block_k keys. */
+/* Takes the device's counters since the last call into `result`, if it has none yet, and clears them. */
+bool verify_counters(const struct execute_target *target, struct verify_case *result, struct error *error);
+
+/* The same for attention. Two more follow from the problem: "key_tiles" and "key_tiles_needed", in tiles of block_m
+ * queries and block_k keys. */
 bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
                   struct verify_case *result, struct error *error);
 

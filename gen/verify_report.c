@@ -66,8 +66,60 @@ static void put_counts(const struct verify_report *report, struct text *out) {
     }
 }
 
+/* ---- Pack: no bounds, another shape ---- */
+
+static void put_pack_shape(const struct verify_pack_shape *shape, char text[64]) {
+    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads, shape->seqlen,
+             shape->head_dim);
+}
+
+static void put_pack_counts(const struct verify_report *report, struct text *out) {
+    text_printf(out, "\n%-32s  %-16s  %9s  %9s  %9s  %10s  %10s\n", "counted", "B,H,S,D", "LDS read", "LDS write",
+                "conflicts", "from read", "to written");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_pack_shape(&one->pack_shape, shape);
+        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_count(out, 9, one, "lds_reads", "");
+        put_count(out, 9, one, "lds_writes", "");
+        put_count(out, 9, one, "lds_conflict_cycles", "");
+        put_count(out, 10, one, "bytes_read", "from");
+        put_count(out, 10, one, "bytes_written", "to");
+        text_puts(out, "\n");
+    }
+}
+
+static void put_pack_table(const struct verify_report *report, struct text *out) {
+    size_t failed = 0;
+    text_printf(out, "%s on %s\n\n", report->instance, report->device);
+    text_printf(out, "%-32s  %-16s  %-20s  %s\n", "case", "B,H,S,D", "layout", "findings");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_pack_shape(&one->pack_shape, shape);
+        text_printf(out, "%-32s  %-16s  %-20s  %zu\n", one->what, shape, one->layout, one->finding_count);
+        for (size_t line = 0; line < one->finding_count; line++)
+            text_printf(out, "    %s\n", one->findings[line]);
+        failed += one->finding_count > 0;
+    }
+    if (is_counted(report))
+        put_pack_counts(report, out);
+    if (failed)
+        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
+    else
+        text_printf(out, "\npassed: %zu case%s, every bit as it must be\n", report->case_count,
+                    report->case_count == 1 ? "" : "s");
+}
+
+/* ---- Tables ---- */
+
 void verify_report_table(const struct verify_report *report, struct text *out) {
     size_t failed = 0;
+    if (report->operation == SPEC_OP_PACK) {
+        put_pack_table(report, out);
+        return;
+    }
     text_printf(out, "%s on %s\n\n", report->instance, report->device);
     text_printf(out, "%-32s  %-16s  %-15s  %-20s  %7s  %7s  %7s  %7s  %s\n", "case", "B,HQ,HK,SQ,SK", "inputs",
                 "layout", "O/bound", "LSE/bnd", "mean", "mean/bd", "findings");
@@ -124,28 +176,36 @@ static bool add_counters(cJSON *object, const struct verify_case *one) {
     return done;
 }
 
-static bool add_case(cJSON *cases, const struct verify_case *one) {
+static bool add_errors(cJSON *object, const struct verify_case *one) {
+    return add_number(object, "max_error_over_bound", one->max_error_over_bound) &&
+           add_number(object, "lse_error_over_bound", one->lse_error_over_bound) &&
+           add_number(object, "mean_error", one->mean_error) &&
+           add_number(object, "mean_error_over_bound", one->mean_error_over_bound);
+}
+
+static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(cases, object)) {
         cJSON_Delete(object);
         return false;
     }
-    const int64_t lengths[] = {one->shape.batch, one->shape.heads_q, one->shape.heads_k, one->shape.seqlen_q,
-                               one->shape.seqlen_k};
+    const struct verify_shape *s = &one->shape;
+    const struct verify_pack_shape *p = &one->pack_shape;
+    const int64_t attention[] = {s->batch, s->heads_q, s->heads_k, s->seqlen_q, s->seqlen_k};
+    const int64_t packed[] = {p->batch, p->heads, p->seqlen, p->head_dim};
+    const int64_t *lengths = pack ? packed : attention;
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, one->seed);
     cJSON *shape = cJSON_AddArrayToObject(object, "shape");
     bool done = shape != NULL;
-    for (size_t index = 0; done && index < sizeof lengths / sizeof *lengths; index++)
+    for (size_t index = 0; done && index < (pack ? 4u : 5u); index++)
         done = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)lengths[index]));
     done = done && cJSON_AddStringToObject(object, "what", one->what) &&
            cJSON_AddStringToObject(object, "inputs", one->inputs) &&
-           cJSON_AddStringToObject(object, "layout", one->layout) && add_number(object, "scale", one->scale) &&
+           cJSON_AddStringToObject(object, "layout", one->layout) &&
+           (pack || add_number(object, "scale", one->scale)) &&
            cJSON_AddRawToObject(object, "seed", seed) && /* 64 bits do not pass through a double */
-           add_number(object, "max_error_over_bound", one->max_error_over_bound) &&
-           add_number(object, "lse_error_over_bound", one->lse_error_over_bound) &&
-           add_number(object, "mean_error", one->mean_error) &&
-           add_number(object, "mean_error_over_bound", one->mean_error_over_bound);
+           (pack || add_errors(object, one));
     cJSON *findings = done ? cJSON_AddArrayToObject(object, "findings") : NULL;
     done = done && findings;
     for (size_t line = 0; done && line < one->finding_count; line++)
@@ -155,14 +215,15 @@ static bool add_case(cJSON *cases, const struct verify_case *one) {
 
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error) {
     cJSON *object = cJSON_CreateObject(), *cases = NULL;
-    bool done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
+    bool pack = report->operation == SPEC_OP_PACK,
+         done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
                 cJSON_AddStringToObject(object, "device", report->device) &&
                 cJSON_AddBoolToObject(object, "passed", report->passed) &&
-                add_number(object, "mean_error", report->mean_error) &&
-                add_number(object, "mean_error_over_bound", report->mean_error_over_bound) &&
+                (pack || (add_number(object, "mean_error", report->mean_error) &&
+                          add_number(object, "mean_error_over_bound", report->mean_error_over_bound))) &&
                 (cases = cJSON_AddArrayToObject(object, "cases")) != NULL;
     for (size_t index = 0; done && index < report->case_count; index++)
-        done = add_case(cases, &report->cases[index]);
+        done = add_case(cases, &report->cases[index], pack);
     char *printed = done ? cJSON_Print(object) : NULL;
     if (printed) {
         text_puts(out, printed);

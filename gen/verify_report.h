@@ -14,6 +14,11 @@ struct verify_shape {
     int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads 1 and up */
 };
 
+/* The same of pack, whose instances serve any head dimension. */
+struct verify_pack_shape {
+    int64_t batch, heads, seqlen, head_dim; /* 0 and up; heads 1 and up */
+};
+
 enum { VERIFY_COUNTERS_MAX = 48 };
 
 /* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */
@@ -24,9 +29,10 @@ struct verify_counter {
 
 struct verify_case {
     struct verify_shape shape;
-    char what[64];   /* what the case is for: "one past each tile" */
-    char inputs[24]; /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
-    char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are */
+    struct verify_pack_shape pack_shape; /* in its place, of pack */
+    char what[64];                       /* what the case is for: "one past each tile" */
+    char inputs[24];                     /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
+    char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are; of pack "bshd to bhsd" */
     double scale;
     uint64_t seed;
     double max_error_over_bound; /* of O, over all elements; at most 1 passes */
@@ -41,6 +47,7 @@ struct verify_case {
 
 struct verify_report {
     char instance[SPEC_NAME_MAX];
+    enum spec_operation operation;
     char device[64];
     bool passed; /* no case has a finding, and the mean error of all random cases together is within its bound */
     double mean_error, mean_error_over_bound; /* of the random cases together, as in a case */
@@ -56,7 +63,8 @@ void verify_report_table(const struct verify_report *report, struct text *out);
 /* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
  * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], where something was
  * counted counters{NAME: number, tensors{LABEL{NAME: number}}}, and mean_error, mean_error_over_bound of the random
- * cases together. NAN is written as null. */
+ * cases together. NAN is written as null. Of pack, whose elements are right or wrong, there are no scale and no errors.
+ */
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 
 #endif

@@ -17,23 +17,37 @@ struct verify_arguments {
     bool json, count;
 };
 
-static bool parse_shape(const char *text, struct verify_shape *shape, struct error *error) {
-    int64_t *const member[5] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
-    const char *rest = text;
-    for (int i = 0; i < 5; i++) {
-        const char *digits = rest;
+/* `count` numbers with commas between, into members; those of `heads` (a bit each) must not be 0. */
+static bool parse_numbers(const char *text, int64_t *const *member, int count, unsigned heads) {
+    for (int i = 0; i < count; i++) {
+        const char *digits = text;
         *member[i] = 0;
-        while (*rest >= '0' && *rest <= '9' && rest - digits < 10)
-            *member[i] = *member[i] * 10 + (*rest++ - '0');
-        bool heads = i == 1 || i == 2;
-        if (rest == digits || *rest != (i < 4 ? ',' : '\0') || *member[i] > INT32_MAX || (heads && *member[i] == 0))
-            return error_set(error, ERROR_USAGE,
-                             "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
-                             "heads 1 and up, the others 0 and up), got '%s'",
-                             text);
-        rest++;
+        while (*text >= '0' && *text <= '9' && text - digits < 10)
+            *member[i] = *member[i] * 10 + (*text++ - '0');
+        if (text == digits || *text != (i + 1 < count ? ',' : '\0') || *member[i] > INT32_MAX ||
+            ((heads >> i & 1) && *member[i] == 0))
+            return false;
+        text++;
     }
     return true;
+}
+
+static bool parse_shape(const char *text, struct verify_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
+    return parse_numbers(text, member, 5, 6) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
+                     "heads 1 and up, the others 0 and up), got '%s'",
+                     text);
+}
+
+static bool parse_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
+    return parse_numbers(text, member, 4, 2) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected B,H,S,D (batch, heads, length and head dimension; heads 1 and up, the others 0 "
+                     "and up), got '%s'",
+                     text);
 }
 
 /* "emu", "emu:" and a chip, "hip", "hip:" and a number. */
@@ -105,19 +119,39 @@ static bool verify_one(const struct kernels *kernels, size_t index, struct verif
     return done;
 }
 
-/* Takes what was typed into what verify_run wants; `shapes` has room for all of them. */
-static bool make_options(const struct verify_arguments *own, struct verify_shape *shapes,
-                         struct verify_options *options, struct error *error) {
-    verify_options_init(options);
-    if (own->device && !check_device(own->device, error))
-        return false;
-    for (int i = 0; i < own->shapes.count; i++)
-        if (!parse_shape(own->shapes.item[i], &shapes[i], error))
+/* Shapes as the operation has them, with room for all that can be given. */
+union shapes {
+    struct verify_shape attention[OPTION_LIST_MAX];
+    struct verify_pack_shape pack[OPTION_LIST_MAX];
+};
+
+/* No list of options describes pack and another operation at once: what one of them needs the other does not have. */
+static bool make_shapes(const struct arguments *arguments, union shapes *shapes, struct verify_options *options,
+                        struct error *error) {
+    const struct option_list *given = &((const struct verify_arguments *)arguments->own)->shapes;
+    const char *operation = arguments->kernel.field[SPEC_OP];
+    bool pack = operation && strcmp(operation, spec_operation_words[SPEC_OP_PACK]) == 0;
+    for (int i = 0; i < given->count; i++)
+        if (!(pack ? parse_pack_shape(given->item[i], &shapes->pack[i], error)
+                   : parse_shape(given->item[i], &shapes->attention[i], error)))
             return false;
-    if (own->shapes.count) {
-        options->shapes = shapes;
-        options->shape_count = (size_t)own->shapes.count;
+    if (pack) {
+        options->pack_shapes = shapes->pack;
+        options->pack_shape_count = (size_t)given->count;
+    } else {
+        options->shapes = shapes->attention;
+        options->shape_count = (size_t)given->count;
     }
+    return true;
+}
+
+/* Takes what was typed into what verify_run wants. */
+static bool make_options(const struct arguments *arguments, union shapes *shapes, struct verify_options *options,
+                         struct error *error) {
+    const struct verify_arguments *own = arguments->own;
+    verify_options_init(options);
+    if ((own->device && !check_device(own->device, error)) || !make_shapes(arguments, shapes, options, error))
+        return false;
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
     options->schedules = (int)own->schedules;
@@ -139,13 +173,13 @@ static bool make_options(const struct verify_arguments *own, struct verify_shape
 
 static int run(const struct arguments *arguments) {
     const struct verify_arguments *own = arguments->own;
-    struct verify_shape shapes[OPTION_LIST_MAX];
+    union shapes shapes;
     struct verify_options options;
     struct kernels kernels = {0};
     struct error error;
     bool passed = true;
-    bool done = make_options(own, shapes, &options, &error) && kernels_open(&arguments->kernel, &kernels, &error) &&
-                check_source(own, &kernels, &error);
+    bool done = make_options(arguments, &shapes, &options, &error) &&
+                kernels_open(&arguments->kernel, &kernels, &error) && check_source(own, &kernels, &error);
     for (size_t i = 0; done && i < kernels.count; i++)
         done = check_chip(options.device, &kernels.specs[i], &error);
     for (size_t i = 0; done && i < kernels.count; i++)
@@ -165,8 +199,8 @@ static const struct option_row options[] = {
      .kind = OPTION_REPEATED,
      .offset = offsetof(struct verify_arguments, shapes),
      .value = "B,HQ,HK,SQ,SK",
-     .help = "batch, query heads, key heads, query length, key length; repeatable. Without it a standing set of ragged "
-             "shapes around every tile edge is run"},
+     .help = "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
+             "dimension); repeatable. Without it a standing set of ragged shapes around every tile edge is run"},
     {.name = "inputs",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, inputs),
@@ -237,7 +271,8 @@ const struct command command_verify = {
     .name = "verify",
     .summary = "run kernels on a device against a float64 reference",
     .details = "Runs each kernel and holds every element that it writes against a float64 reference, within a derived "
-               "bound. The emulated device needs no GPU. The exit status is 1 if a kernel is wrong.",
+               "bound; what is only moved, against plain loops, bit for bit. The emulated device needs no GPU. The "
+               "exit status is 1 if a kernel is wrong.",
     .kernel = true,
     .children = CHILDREN_ABORT,
     .options = options,

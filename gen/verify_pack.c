@@ -1,0 +1,558 @@
+#include "verify_pack.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "execute.h"
+#include "index.h"
+#include "index_text.h"
+#include "inputs.h"
+#include "verify_count.h"
+
+/* Elements after an output that a kernel which forgets its end would write to: rows of a tile, the nearest of them. */
+enum { GUARD_ROWS = 64, GUARD_MOST = 1 << 20 };
+
+enum side { FROM, TO, SIDES };
+static const char *const side_names[SIDES] = {"from", "to"};
+
+struct pack_case {
+    char what[64];
+    struct verify_pack_shape shape;
+    struct execute_layout layout[SIDES];
+    bool one_head; /* `from` has one head that stands for all: its stride is 0 */
+    bool
+        far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */
+};
+
+/* A tensor in memory: [batch][heads][rows][columns], the last dimension contiguous. */
+struct view {
+    int64_t batch, heads, rows, columns;
+    int64_t stride_batch, stride_head, stride_row;
+    int64_t offset, elements; /* elements: of the whole allocation */
+};
+
+struct session {
+    const struct verify_options *options;
+    const struct instance *instance;
+    bool transposed;
+    int64_t alignment; /* in elements */
+    struct fmha_index *index;
+    const struct fmha_descriptor *descriptor;
+    struct execute_target target;
+    struct pack_case *cases;
+    size_t case_count, room;
+    struct error *error;
+};
+
+/* ---- Cases --------------------------------------------------------------------------------------------------------
+ */
+
+enum layouts { PLAIN, PADDED, BSHD_TO_BHSD, BHSD_TO_BSHD };
+
+/* Paddings and offsets are the least that the alignment allows, odd where any is allowed, and no two the same: a stride
+ * of one that is used for another leads elsewhere. */
+static void set_layouts(const struct session *session, struct pack_case *one, enum layouts layouts) {
+    for (int side = FROM; side < SIDES; side++) {
+        int64_t pad = layouts == PLAIN ? 0 : session->alignment * (2 * side + 1);
+        bool bshd = layouts == BSHD_TO_BHSD ? side == FROM : layouts == BHSD_TO_BSHD && side == TO;
+        one->layout[side] = (struct execute_layout){.order = bshd ? EXECUTE_BSHD : EXECUTE_BHSD,
+                                                    .offset = pad * 3,
+                                                    .row_padding = pad,
+                                                    .head_padding = pad * 2,
+                                                    .batch_padding = pad * 5};
+    }
+}
+
+static struct pack_case *add(struct session *session, const char *what, int64_t batch, int64_t heads, int64_t rows,
+                             int64_t columns, enum layouts layouts) {
+    struct pack_case *one = &session->cases[session->case_count++];
+    *one = (struct pack_case){.shape = {.batch = batch, .heads = heads, .seqlen = rows, .head_dim = columns}};
+    snprintf(one->what, sizeof one->what, "%s", what);
+    set_layouts(session, one, layouts);
+    return one;
+}
+
+static void add_far_apart(struct session *session, const char *what, int64_t heads, struct execute_layout layout) {
+    for (int side = FROM; side < SIDES; side++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s, %s", what, side_names[side]);
+        struct pack_case *one = add(session, name, heads, heads, 4 * heads - 1, 5, PLAIN);
+        one->layout[side] = layout;
+        one->layout[side].order = EXECUTE_BHSD;
+        one->far_apart = true;
+    }
+}
+
+/* Lengths around the edges of a tile of 64 x 64 and of the eight elements that are moved at once. */
+static void add_standing(struct session *session) {
+    add(session, "one whole tile", 1, 1, 64, 64, PLAIN);
+    add(session, "one past each edge", 2, 2, 65, 65, PADDED);
+    add(session, "one short of each edge", 2, 2, 63, 63, BSHD_TO_BHSD);
+    add(session, "many tiles and a ragged one", 2, 3, 200, 128, BSHD_TO_BHSD);
+    add(session, "many tiles the other way", 2, 3, 200, 128, BHSD_TO_BSHD);
+    add(session, "whole rows, ragged columns", 1, 2, 128, 72, PADDED);
+    add(session, "ragged rows, whole columns", 1, 2, 72, 128, PADDED);
+    add(session, "multiples of eight alone", 1, 2, 24, 40, PLAIN);
+    add(session, "fewer than eight", 2, 3, 7, 5, PADDED);
+    add(session, "one past eight", 1, 2, 9, 9, BSHD_TO_BHSD);
+    add(session, "one element", 1, 1, 1, 1, PADDED);
+    add(session, "one row", 2, 2, 1, 256, BHSD_TO_BSHD);
+    add(session, "one column", 2, 2, 300, 1, PADDED);
+    add(session, "no rows", 2, 2, 0, 64, PLAIN);
+    add(session, "no columns", 2, 2, 64, 0, PLAIN);
+    add(session, "no batch", 0, 2, 8, 8, PLAIN);
+    add(session, "33 heads, 3 batches", 3, 33, 3, 11, BSHD_TO_BHSD);
+    add(session, "40 tiles", 1, 1, 1250, 100, PADDED);
+    add(session, "one head for all", 2, 5, 66, 24, PADDED)->one_head = true;
+    add_far_apart(session, "batches 2^31 apart", 2, (struct execute_layout){.batch_padding = INT64_C(1) << 31});
+    add_far_apart(session, "heads 2^31 apart", 2, (struct execute_layout){.head_padding = INT64_C(1) << 31});
+    add_far_apart(session, "rows 2^31 apart", 1, (struct execute_layout){.row_padding = INT64_C(1) << 31});
+}
+
+/* A real device has no such memory, and counting looks at each byte between. */
+static void drop_far_apart(struct session *session) {
+    const struct verify_options *options = session->options;
+    size_t kept = 0;
+    if (!options->count && (!options->device || strncmp(options->device, "emu", 3) == 0))
+        return;
+    for (size_t index = 0; index < session->case_count; index++)
+        if (!session->cases[index].far_apart)
+            session->cases[kept++] = session->cases[index];
+    session->case_count = kept;
+}
+
+static bool list_cases(struct session *session) {
+    const struct verify_options *options = session->options;
+    session->room = options->pack_shape_count ? options->pack_shape_count : 64;
+    session->cases = calloc(session->room, sizeof *session->cases);
+    if (!session->cases)
+        return error_set(session->error, ERROR_RUN, "no memory for %zu cases; ask for fewer shapes", session->room);
+    for (size_t index = 0; index < options->pack_shape_count; index++) {
+        const struct verify_pack_shape *shape = &options->pack_shapes[index];
+        add(session, "as asked for", shape->batch, shape->heads, shape->seqlen, shape->head_dim, PLAIN);
+    }
+    if (!options->pack_shape_count)
+        add_standing(session);
+    for (size_t index = 0; options->layout != VERIFY_LAYOUT_DEFAULT && index < session->case_count; index++)
+        for (int side = FROM; side < SIDES; side++)
+            session->cases[index].layout[side].order =
+                options->layout == VERIFY_LAYOUT_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD;
+    drop_far_apart(session);
+    return true;
+}
+
+/* ---- Tensors ------------------------------------------------------------------------------------------------------
+ */
+
+static int64_t round_up(int64_t value, int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static bool is_empty(const struct view *view) {
+    return !view->batch || !view->heads || !view->rows || !view->columns;
+}
+
+/* False when the tensor has more elements than 63 bits can count bytes of. */
+static bool make_view(const struct session *session, const struct pack_case *one, enum side side, struct view *view) {
+    const struct execute_layout *layout = &one->layout[side];
+    bool swapped = side == TO && session->transposed;
+    *view = (struct view){.batch = one->shape.batch,
+                          .heads = one->shape.heads,
+                          .rows = swapped ? one->shape.head_dim : one->shape.seqlen,
+                          .columns = swapped ? one->shape.seqlen : one->shape.head_dim,
+                          .offset = layout->offset};
+    int64_t step = session->alignment, row = round_up(view->columns + layout->row_padding, step), head_rows, all;
+    bool bshd = layout->order == EXECUTE_BSHD;
+    if (__builtin_mul_overflow(row, bshd ? view->heads : view->rows, &head_rows) ||
+        __builtin_add_overflow(head_rows, round_up(layout->head_padding, step), &head_rows) ||
+        __builtin_mul_overflow(head_rows, bshd ? view->rows : view->heads, &view->stride_batch) ||
+        __builtin_add_overflow(view->stride_batch, round_up(layout->batch_padding, step), &view->stride_batch) ||
+        __builtin_mul_overflow(view->stride_batch, view->batch, &all) || all > INT64_MAX / 64)
+        return error_set(session->error, ERROR_USAGE,
+                         "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+                         ": expected tensors that fit into memory, got more bytes than 63 bits count; use a smaller "
+                         "shape",
+                         one->shape.batch, one->shape.heads, one->shape.seqlen, one->shape.head_dim);
+    view->stride_row = bshd ? head_rows : row;
+    view->stride_head = bshd ? row : head_rows;
+    if (side == FROM && one->one_head)
+        view->stride_head = 0;
+    view->elements = view->offset;
+    if (!is_empty(view)) /* up to the last element and no further */
+        view->elements += (view->batch - 1) * view->stride_batch + (view->heads - 1) * view->stride_head +
+                          (view->rows - 1) * view->stride_row + view->columns;
+    if (side == TO)
+        view->elements += view->stride_row < GUARD_MOST / GUARD_ROWS ? GUARD_ROWS * view->stride_row : GUARD_MOST;
+    return true;
+}
+
+static int64_t line_count(const struct view *view) {
+    return view->batch * view->heads * view->rows;
+}
+
+static int64_t place_of(const struct view *view, int64_t line) {
+    int64_t row = line % view->rows, head = line / view->rows % view->heads, batch = line / view->rows / view->heads;
+    return view->offset + batch * view->stride_batch + head * view->stride_head + row * view->stride_row;
+}
+
+/* Few lines far apart: only they are written and read; what lies between them is not looked at. */
+static bool is_sparse(const struct view *view) {
+    return view->elements > INT64_C(1) << 27;
+}
+
+/* One tensor of a case, on the device and what it must hold on the host. */
+struct buffer {
+    struct view view;
+    uint16_t *lines;       /* what the tensor has before the kernel runs (from) and after it (to), line after line */
+    uint16_t *image;       /* of the whole allocation, the same; NULL when it is sparse */
+    unsigned char *memory; /* on the device */
+};
+
+struct work {
+    struct session *session;
+    const struct pack_case *one;
+    struct buffer buffers[SIDES];
+    struct findings findings;
+    struct error *error;
+};
+
+static bool device_call(fmha_status status, const char *doing, struct error *error) {
+    return status == FMHA_OK || error_set(error, ERROR_RUN, "%s: %s", doing, fmha_last_error());
+}
+
+static bool no_memory(const struct work *work, int64_t elements, const char *what) {
+    return error_set(work->error, ERROR_RUN, "no memory for %" PRId64 " elements of '%s'; verify a smaller shape",
+                     elements, what);
+}
+
+static uint16_t *poisoned(int64_t elements) {
+    uint16_t *bits = malloc((size_t)elements * sizeof *bits + 1);
+    for (int64_t i = 0; bits && i < elements; i++)
+        bits[i] = EXECUTE_POISON;
+    return bits;
+}
+
+/* The values of `from`: bits of any kind, the same in heads that share memory. And by plain loops those of `to`. */
+static bool make_values(struct work *work, uint64_t seed) {
+    struct buffer *from = &work->buffers[FROM], *to = &work->buffers[TO];
+    const struct view *view = &from->view;
+    int64_t elements = line_count(view) * view->columns, head = view->rows * view->columns;
+    from->lines = malloc((size_t)elements * sizeof *from->lines + 1);
+    to->lines = malloc((size_t)elements * sizeof *to->lines + 1);
+    if (!from->lines || !to->lines)
+        return no_memory(work, 2 * elements, work->one->what);
+    for (int64_t i = 0; i < elements; i++) {
+        bool repeated = work->one->one_head && i / head % view->heads > 0;
+        from->lines[i] = repeated ? from->lines[i - head] : (uint16_t)(inputs_next(&seed) >> 48);
+    }
+    for (int64_t h = 0; h < view->batch * view->heads; h++)
+        for (int64_t r = 0; r < view->rows; r++)
+            for (int64_t c = 0; c < view->columns; c++) {
+                int64_t at = work->session->transposed ? c * view->rows + r : r * view->columns + c;
+                to->lines[h * head + at] = from->lines[h * head + r * view->columns + c];
+            }
+    return true;
+}
+
+/* `lines`: NULL for the pattern that says that nothing was written. */
+static bool send(struct work *work, enum side side, const uint16_t *lines) {
+    struct buffer *buffer = &work->buffers[side];
+    const struct view *view = &buffer->view;
+    fmha_device *device = work->session->target.device;
+    const char *name = side_names[side];
+    size_t bytes = (size_t)view->elements * sizeof *lines, line_bytes = (size_t)view->columns * sizeof *lines;
+    uint16_t *image = poisoned(is_sparse(view) ? view->columns : view->elements);
+    if (!image)
+        return no_memory(work, view->elements, name);
+    fmha_status status = fmha_memory_alloc(device, bytes ? bytes : 1, name, (void **)&buffer->memory);
+    if (is_sparse(view)) {
+        for (int64_t line = 0; status == FMHA_OK && line < line_count(view); line++)
+            status = fmha_memory_write(device, buffer->memory + place_of(view, line) * 2,
+                                       lines ? lines + line * view->columns : image, line_bytes);
+        free(image);
+    } else {
+        for (int64_t line = 0; lines && line < line_count(view); line++)
+            memcpy(image + place_of(view, line), lines + line * view->columns, line_bytes);
+        if (status == FMHA_OK)
+            status = fmha_memory_write(device, buffer->memory, image, bytes);
+        free(buffer->image);
+        buffer->image = image;
+    }
+    const fmha_tensor_view declared = {.label = name,
+                                       .address = buffer->memory + view->offset * 2,
+                                       .element_bytes = 2,
+                                       .dimensions = 4,
+                                       .shape = {view->batch, view->heads, view->rows, view->columns},
+                                       .strides = {view->stride_batch, view->stride_head, view->stride_row, 1},
+                                       .access = side == TO ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ};
+    if (status == FMHA_OK)
+        status = fmha_memory_view(device, &declared);
+    return device_call(status, name, work->error);
+}
+
+static void release(struct work *work, enum side side) {
+    fmha_memory_free(work->session->target.device, work->buffers[side].memory);
+    free(work->buffers[side].image);
+    work->buffers[side].memory = NULL;
+    work->buffers[side].image = NULL;
+}
+
+/* ---- One run ------------------------------------------------------------------------------------------------------
+ */
+
+static void name_operands(const struct pack_case *one, const struct view views[SIDES], struct fmha_operands *operands) {
+    *operands = (struct fmha_operands){{0}, {0}, {0}};
+    int64_t *value = operands->value;
+    value[FMHA_VALUE_BATCH] = one->shape.batch;
+    value[FMHA_VALUE_HEADS_K] = one->shape.heads;
+    value[FMHA_VALUE_SEQLEN_K] = one->shape.seqlen;
+    value[FMHA_VALUE_HEAD_DIM] = one->shape.head_dim;
+    for (int side = FROM; side < SIDES; side++) {
+        int64_t *stride = value + (side == FROM ? FMHA_VALUE_STRIDE_FROM_BATCH : FMHA_VALUE_STRIDE_TO_BATCH);
+        stride[0] = views[side].stride_batch;
+        stride[1] = views[side].stride_head;
+        stride[2] = views[side].stride_row;
+    }
+}
+
+static bool refuse_shape(const struct session *session, const struct pack_case *one, const char *why) {
+    return error_set(session->error, ERROR_USAGE, "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": %s",
+                     session->instance->name, one->shape.batch, one->shape.heads, one->shape.seqlen,
+                     one->shape.head_dim, why);
+}
+
+/* Before anything runs: does the instance serve every case? */
+static bool check_cases(const struct session *session) {
+    for (size_t index = 0; index < session->case_count; index++) {
+        const struct pack_case *one = &session->cases[index];
+        struct view views[SIDES];
+        struct fmha_operands operands;
+        int failed;
+        char why[256];
+        if (!make_view(session, one, FROM, &views[FROM]) || !make_view(session, one, TO, &views[TO]))
+            return false;
+        name_operands(one, views, &operands);
+        operands.buffer[FMHA_BUFFER_FROM] = operands.buffer[FMHA_BUFFER_TO] = (void *)(uintptr_t)256;
+        if (fmha_descriptor_serves(session->descriptor, &operands, &failed))
+            continue;
+        fmha_descriptor_explain(session->descriptor, &operands, failed, why, sizeof why);
+        return refuse_shape(session, one, why);
+    }
+    return true;
+}
+
+static bool launch(struct work *work) {
+    struct session *session = work->session;
+    const struct view views[SIDES] = {work->buffers[FROM].view, work->buffers[TO].view};
+    unsigned char block[FMHA_ARGUMENT_BYTES_MAX] = {0};
+    fmha_launch_config config = {.workgroup = {session->descriptor->workgroup, 1, 1},
+                                 .arguments = block,
+                                 .argument_bytes = session->descriptor->interface->argument_bytes};
+    struct fmha_operands operands;
+    bool empty;
+    int failed;
+    name_operands(work->one, views, &operands);
+    operands.buffer[FMHA_BUFFER_FROM] = work->buffers[FROM].memory + views[FROM].offset * 2;
+    operands.buffer[FMHA_BUFFER_TO] = work->buffers[TO].memory + views[TO].offset * 2;
+    if (!fmha_descriptor_grid(session->descriptor, &operands, config.grid, &empty, &failed))
+        return refuse_shape(session, work->one, "expected a grid of 32 bits, got a larger one; use a smaller shape");
+    if (empty)
+        return true;
+    fmha_descriptor_pack(session->descriptor, &operands, block);
+    fmha_status status = fmha_kernel_launch(session->target.kernel, &config);
+    if (status == FMHA_OK)
+        status = fmha_device_synchronize(session->target.device, NULL);
+    if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
+        return device_call(status, session->instance->name, work->error);
+    const fmha_finding *list;
+    size_t count;
+    if (!device_call(fmha_device_findings(session->target.device, &list, &count), "findings", work->error))
+        return false;
+    for (size_t index = 0; index < count; index++)
+        findings_add(&work->findings, "%s: %s", list[index].kind, list[index].text);
+    return device_call(fmha_device_clear_findings(session->target.device), "findings", work->error);
+}
+
+/* ---- What came of it ----------------------------------------------------------------------------------------------
+ */
+
+/* Every element of a tensor against what it must hold. */
+static bool check_lines(struct work *work, enum side side, const char *when) {
+    const struct buffer *buffer = &work->buffers[side];
+    const struct view *view = &buffer->view;
+    struct findings_tally tally = {&work->findings, 0};
+    uint16_t *got = malloc((size_t)view->columns * sizeof *got + 1);
+    fmha_status status = FMHA_OK;
+    if (!got)
+        return no_memory(work, view->columns, side_names[side]);
+    for (int64_t line = 0; status == FMHA_OK && line < line_count(view); line++) {
+        const uint16_t *expected = buffer->lines + line * view->columns;
+        status = fmha_memory_read(work->session->target.device, got, buffer->memory + place_of(view, line) * 2,
+                                  (size_t)view->columns * sizeof *got);
+        for (int64_t column = 0; status == FMHA_OK && column < view->columns; column++)
+            if (got[column] != expected[column] && findings_tally(&tally))
+                findings_add(&work->findings,
+                             "%s%s: expected 0x%04x, got 0x%04x%s at batch %" PRId64 ", head %" PRId64 ", row %" PRId64
+                             ", column %" PRId64,
+                             side_names[side], when, expected[column], got[column],
+                             got[column] == EXECUTE_POISON ? " (not written)" : "", line / view->rows / view->heads,
+                             line / view->rows % view->heads, line % view->rows, column);
+    }
+    findings_tally_end(&tally, "elements differ");
+    free(got);
+    return device_call(status, side_names[side], work->error);
+}
+
+/* Everything else in the allocation is as it was; the elements are put aside. */
+static bool check_between(struct work *work, enum side side) {
+    struct buffer *buffer = &work->buffers[side];
+    const struct view *view = &buffer->view;
+    struct findings_tally tally = {&work->findings, 0};
+    if (!buffer->image)
+        return true;
+    uint16_t *got = malloc((size_t)view->elements * sizeof *got + 1);
+    if (!got)
+        return no_memory(work, view->elements, side_names[side]);
+    bool done = device_call(
+        fmha_memory_read(work->session->target.device, got, buffer->memory, (size_t)view->elements * sizeof *got),
+        side_names[side], work->error);
+    for (int64_t line = 0; done && line < line_count(view); line++)
+        memcpy(got + place_of(view, line), buffer->image + place_of(view, line), (size_t)view->columns * sizeof *got);
+    for (int64_t i = 0; done && i < view->elements; i++)
+        if (got[i] != buffer->image[i] && findings_tally(&tally))
+            findings_add(&work->findings, "%s: written outside its elements, %" PRId64 " elements after its first",
+                         side_names[side], i - view->offset);
+    findings_tally_end(&tally, "elements outside were written");
+    free(got);
+    return done;
+}
+
+static bool run_once(struct work *work, const char *when) {
+    bool done = send(work, FROM, work->buffers[FROM].lines) && send(work, TO, NULL) && launch(work) &&
+                check_lines(work, FROM, when) && check_lines(work, TO, when) && check_between(work, FROM) &&
+                check_between(work, TO);
+    release(work, FROM);
+    release(work, TO);
+    return done;
+}
+
+/* The same with the waves in other orders. A run that has findings is not repeated: they would repeat too. */
+static bool run_schedules(struct work *work, struct verify_case *result) {
+    const struct verify_options *options = work->session->options;
+    struct execute_target *target = &work->session->target;
+    if (!run_once(work, "") || !verify_counters(target, result, work->error))
+        return false;
+    for (int schedule = 1; schedule < options->schedules && !work->findings.count; schedule++) {
+        char when[48];
+        snprintf(when, sizeof when, " in schedule %d", schedule + 1);
+        if (!execute_seed(target, options->seed + (uint64_t)schedule, work->error) || !run_once(work, when))
+            return false;
+    }
+    return execute_seed(target, options->seed, work->error);
+}
+
+static void describe_case(const struct pack_case *one, uint64_t seed, struct verify_case *result) {
+    static const char *const orders[] = {[EXECUTE_BSHD] = "bshd", [EXECUTE_BHSD] = "bhsd"};
+    *result = (struct verify_case){.pack_shape = one->shape,
+                                   .scale = NAN,
+                                   .seed = seed,
+                                   .max_error_over_bound = NAN,
+                                   .lse_error_over_bound = NAN,
+                                   .mean_error = NAN,
+                                   .mean_error_over_bound = NAN};
+    snprintf(result->what, sizeof result->what, "%s", one->what);
+    snprintf(result->inputs, sizeof result->inputs, "bits");
+    snprintf(result->layout, sizeof result->layout, "%s to %s%s", orders[one->layout[FROM].order],
+             orders[one->layout[TO].order], one->layout[FROM].row_padding ? ", padded" : "");
+}
+
+static bool run_case(struct session *session, size_t index, struct verify_case *result) {
+    const struct verify_options *options = session->options;
+    struct work work = {.session = session, .one = &session->cases[index], .error = session->error};
+    uint64_t seed = options->seed + index;
+    describe_case(work.one, seed, result);
+    if (options->progress)
+        options->progress(options->progress_context, index, session->case_count, work.one->what);
+    bool done = make_view(session, work.one, FROM, &work.buffers[FROM].view) &&
+                make_view(session, work.one, TO, &work.buffers[TO].view) && make_values(&work, seed) &&
+                run_schedules(&work, result);
+    free(work.buffers[FROM].lines);
+    free(work.buffers[TO].lines);
+    if (done && work.findings.failed)
+        done = error_set(session->error, ERROR_RUN, "no memory for the findings of case '%s'", work.one->what);
+    if (!done) {
+        findings_free(&work.findings);
+        return false;
+    }
+    result->findings = work.findings.lines;
+    result->finding_count = work.findings.count;
+    return true;
+}
+
+static bool run_cases(struct session *session, struct verify_report *report) {
+    report->cases = calloc(session->case_count + 1, sizeof *report->cases);
+    if (!report->cases)
+        return error_set(session->error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
+    report->passed = true;
+    for (size_t index = 0; index < session->case_count; index++) {
+        if (!run_case(session, index, &report->cases[index]))
+            return false;
+        report->case_count++;
+        report->passed = report->passed && report->cases[index].finding_count == 0;
+        if (session->options->fail_fast && !report->passed)
+            break;
+    }
+    return true;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------------------------
+ */
+
+static bool check_options(const struct session *session) {
+    const struct verify_options *options = session->options;
+    if (!isnan(options->scale))
+        return error_set(session->error, ERROR_USAGE,
+                         "--scale: expected none, for pack has no softmax, got %g; leave "
+                         "it out",
+                         options->scale);
+    if (options->inputs != VERIFY_INPUTS_DEFAULT)
+        return error_set(session->error, ERROR_USAGE,
+                         "--inputs: expected none, for pack moves bits of any kind, got "
+                         "one; leave it out");
+    return true;
+}
+
+/* The descriptor as libfmha reads it from an index. */
+static bool read_descriptor(struct session *session) {
+    const struct index_entry entry = {.instance = session->instance};
+    struct text text = {0};
+    bool done = index_text(&entry, 1, &text, session->error) &&
+                device_call(fmha_index_parse(FMHA_INDEX_FILE, text.bytes, text.length, &session->index),
+                            session->instance->name, session->error);
+    text_free(&text);
+    if (done)
+        session->descriptor = fmha_index_at(session->index, 0);
+    return done;
+}
+
+bool verify_pack(const struct instance *instance, const struct verify_options *options, struct verify_report *report,
+                 struct error *error) {
+    struct session session = {.options = options,
+                              .instance = instance,
+                              .transposed = strcmp(spec_word(&instance->spec, SPEC_V_LAYOUT), "transposed") == 0,
+                              .alignment = execute_alignment(instance),
+                              .error = error};
+    const struct execute_options execution = {.without_checks = options->without_checks, .count = options->count};
+    bool done = check_options(&session) && read_descriptor(&session) && list_cases(&session) && check_cases(&session) &&
+                execute_open(report->device, instance, &execution, &session.target, error);
+    if (done) {
+        done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report);
+        execute_close(&session.target);
+    }
+    fmha_index_free(session.index);
+    free(session.cases);
+    return done;
+}

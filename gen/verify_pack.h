@@ -1,0 +1,13 @@
+/* Verification of the operation pack: every bit that an instance moves against plain loops. */
+#ifndef GEN_VERIFY_PACK_H
+#define GEN_VERIFY_PACK_H
+
+#include "instance.h"
+#include "verify.h"
+
+/* Runs the instance on report->device as verify_run says of kernels of any operation: fills the report's cases and
+ * `passed`. */
+bool verify_pack(const struct instance *instance, const struct verify_options *options, struct verify_report *report,
+                 struct error *error);
+
+#endif
