@@ -17,9 +17,9 @@
 #include "lds.h"
 #include "memory.h"
 #include "place.h"
+#include "state.h"
 
 enum {
-    EMU_LANES_MAX = 1024, /* work items of a workgroup */
     EMU_WAVES_MAX = 32,
     EMU_SEEN_MAX = 256 /* different faulty accesses of which a worker keeps account; a power of two */
 };

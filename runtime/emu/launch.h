@@ -4,8 +4,6 @@
 
 #include "engine.h"
 
-enum { EMU_THREADS_MAX = 256 };
-
 /* Workers are made as they are needed and kept for the next launch. */
 typedef struct emu_workers {
     emu_worker *list[EMU_THREADS_MAX];

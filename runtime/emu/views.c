@@ -108,19 +108,19 @@ fmha_status emu_views_add(emu_views *views, uintptr_t begin, const fmha_tensor_v
     if (views->count > EMU_VIEWS_MAX) {
         return emu_fail(
             FMHA_ERROR_ARGUMENT,
-            "emu: expected at most %d tensors in a buffer, got one more (\"%s\"): give it a buffer of its own",
+            "memory: expected at most %d tensors in a buffer, got one more (\"%s\"): give it a buffer of its own",
             (int)EMU_VIEWS_MAX, view->label != NULL ? view->label : "");
     }
     emu_view *larger = realloc(views->list, (views->count + 1) * sizeof *larger);
     if (larger == NULL) {
-        return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for a tensor's description");
+        return emu_fail(FMHA_ERROR_MEMORY, "memory: out of memory for a tensor's description");
     }
     views->list = larger;
     if ((view->access & FMHA_ACCESS_WRITE) != 0 && views->writer == NULL) {
         views->writer = zeros(views->bytes * sizeof *views->writer);
         if (views->writer == NULL) {
             return emu_fail(FMHA_ERROR_MEMORY,
-                            "emu: no address space to keep account of who writes \"%s\": raise ulimit -v",
+                            "memory: no address space to keep account of who writes \"%s\": raise ulimit -v",
                             view->label != NULL ? view->label : "");
         }
     }
