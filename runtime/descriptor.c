@@ -67,8 +67,9 @@ bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const stru
 
 static void explain_constraint(const struct fmha_constraint *constraint, const struct fmha_operands *operands,
                                char *text, size_t text_bytes) {
-    static const char *const expected[] = {"equal to", "at least", "at most"};
-    static const char *const choose[] = {"", "at least ", "at most "};
+    static const char *const relations[] = {
+        [FMHA_RELATION_EQUALS] = "equal to", [FMHA_RELATION_MIN] = "at least", [FMHA_RELATION_MAX] = "at most"};
+    const char *relation = relations[constraint->relation];
     const char *field = constraint->text;
     int length = (int)constraint->text_bytes;
     char got[32] = "none in 64 bits";
@@ -76,8 +77,8 @@ static void explain_constraint(const struct fmha_constraint *constraint, const s
     if (fmha_expression_evaluate(&constraint->field, operands->value, &value)) {
         snprintf(got, sizeof got, "%" PRId64, value);
     }
-    int written = snprintf(text, text_bytes, "expected %.*s %s %" PRId64 ", got %s; ", length, field,
-                           expected[constraint->relation], constraint->bound, got);
+    int written = snprintf(text, text_bytes, "expected %.*s %s %" PRId64 ", got %s; ", length, field, relation,
+                           constraint->bound, got);
     if (written < 0 || (size_t)written >= text_bytes) {
         return;
     }
@@ -87,8 +88,8 @@ static void explain_constraint(const struct fmha_constraint *constraint, const s
         snprintf(text + written, text_bytes - (size_t)written, "choose %.*s as a multiple of %.*s", left, field,
                  length - left - 3, percent + 3);
     } else {
-        snprintf(text + written, text_bytes - (size_t)written, "choose %.*s %s%" PRId64, length, field,
-                 choose[constraint->relation], constraint->bound);
+        snprintf(text + written, text_bytes - (size_t)written, "choose %.*s %s %" PRId64, length, field, relation,
+                 constraint->bound);
     }
 }
 
