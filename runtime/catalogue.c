@@ -164,10 +164,11 @@ static fmha_status read_index(struct fmha_catalogue_library *library, const char
         return status;
     }
     library->damaged = status != FMHA_OK;
-    library->note = library->damaged ? strdup(fmha_last_error())
-                    : library->folder == NULL
-                        ? format_text("%zu instances", fmha_index_count(library->index))
-                        : format_text("%zu instances for %s", fmha_index_count(library->index), processor);
+    size_t instances = library->damaged ? 0 : fmha_index_count(library->index);
+    const char *plural = instances == 1 ? "" : "s";
+    library->note = library->damaged          ? strdup(fmha_last_error())
+                    : library->folder == NULL ? format_text("%zu instance%s", instances, plural)
+                                              : format_text("%zu instance%s for %s", instances, plural, processor);
     return library->note != NULL ? FMHA_OK : FMHA_ERROR_MEMORY;
 }
 

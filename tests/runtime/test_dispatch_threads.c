@@ -1,0 +1,196 @@
+/* Many threads at once, on one device. Also run under ThreadSanitizer. */
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch_support.h"
+
+enum { THREADS = 16, KEYS = 24 };
+
+TestSuite(dispatch_threads, .init = dispatch_set_up);
+
+static fmha_device *device;
+static pthread_barrier_t start;
+
+/* Head dimensions 8, 16, … are the keys. */
+static fmha_forward_problem problem_of(int key) {
+    fmha_forward_problem problem = dispatch_problem();
+    problem.head_dim = 8 * (key + 1);
+    return problem;
+}
+
+static void make_library(void) {
+    struct test_instance instances[KEYS];
+    char names[KEYS][16], sources[KEYS][16];
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(names[i], sizeof names[i], "i%02d", i);
+        snprintf(sources[i], sizeof sources[i], "text %d", i);
+        instances[i] = (struct test_instance){.name = names[i], .head_dim = 8 * (i + 1), .source = sources[i]};
+    }
+    dispatch_library("library", instances, KEYS);
+}
+
+static void *run(void *problem) {
+    pthread_barrier_wait(&start);
+    return (void *)(intptr_t)fmha_forward(device, problem);
+}
+
+/* One call of each thread; how many were not FMHA_OK. */
+static int run_all(fmha_forward_problem problems[THREADS]) {
+    pthread_t threads[THREADS];
+    int failures = 0;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, run, &problems[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *status;
+        pthread_join(threads[i], &status);
+        failures += (intptr_t)status != FMHA_OK;
+    }
+    pthread_barrier_destroy(&start);
+    return failures;
+}
+
+static void fill(fmha_forward_problem problems[THREADS], bool same) {
+    for (int i = 0; i < THREADS; i++) {
+        problems[i] = problem_of(same ? 0 : i);
+    }
+}
+
+Test(dispatch_threads, one_key_is_compiled_once) {
+    make_library();
+    fmha_forward_problem problems[THREADS];
+    fill(problems, true);
+    for (int round = 0; round < 4; round++) {
+        fake->concurrent = round % 2 != 0;
+        fake->identity = round < 2 ? NULL : "fake compiler";
+        fake->compile_ms = 20;
+        fake->compiles = fake->launches = 0;
+        device = dispatch_open();
+        cr_assert_eq(run_all(problems), 0, "%s", fmha_last_error());
+        cr_assert_eq(fake->compiles, round < 3 ? 1 : 0, "the last round reads the cache");
+        cr_assert_eq(fake->modules, 1);
+        cr_assert_eq(fake->launches, THREADS);
+        fmha_device_close(device);
+    }
+    dispatch_tear_down();
+}
+
+/* Keys do not wait for one another where the driver allows it. */
+Test(dispatch_threads, different_keys_are_compiled_at_once) {
+    make_library();
+    fmha_forward_problem problems[THREADS];
+    fill(problems, false);
+    fake->concurrent = true;
+    fake->compile_ms = 200;
+    device = dispatch_open();
+    cr_assert_eq(run_all(problems), 0, "%s", fmha_last_error());
+    cr_assert_eq(fake->compiles, THREADS);
+    cr_assert_geq(fake->compiling_most, 4);
+    cr_assert_eq(run_all(problems), 0);
+    cr_assert_eq(fake->compiles, THREADS);
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+Test(dispatch_threads, driver_that_is_not_concurrent_is_called_by_one) {
+    make_library();
+    fmha_forward_problem problems[THREADS];
+    fill(problems, false);
+    fake->compile_ms = 2;
+    device = dispatch_open();
+    cr_assert_eq(run_all(problems), 0, "%s", fmha_last_error());
+    cr_assert_eq(fake->compiles, THREADS);
+    cr_assert_eq(fake->compiling_most, 1);
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* The one that failed does not hold up the others, and each gets the error. */
+Test(dispatch_threads, failure_that_lasts_is_everybodys) {
+    make_library();
+    fmha_forward_problem problems[THREADS];
+    fill(problems, true);
+    fake->concurrent = true;
+    fake->compile_ms = 20;
+    fake->fail_in = "compile";
+    fake->failure = FMHA_ERROR_COMPILE;
+    device = dispatch_open();
+    cr_assert_eq(run_all(problems), THREADS);
+    cr_assert_eq(fake->compiles, 1);
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+Test(dispatch_threads, failure_that_passes_is_one_threads) {
+    make_library();
+    fmha_forward_problem problems[THREADS];
+    fill(problems, true);
+    fake->concurrent = true;
+    fake->compile_ms = 5;
+    fake->fail_in = "compile";
+    fake->failure = FMHA_ERROR_IO;
+    fake->failures = 3;
+    device = dispatch_open();
+    cr_assert_eq(run_all(problems), 3);
+    cr_assert_eq(fake->compiles, 4);
+    cr_assert_eq(fake->launches, THREADS - 3);
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* Everything that may be done at once. */
+static void *mix(void *argument) {
+    size_t state = (size_t)argument * 2654435761u + 1, failures = 0;
+    pthread_barrier_wait(&start);
+    for (int i = 0; i < 300; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        fmha_forward_problem problem = problem_of((int)((state >> 33) % KEYS));
+        fmha_status status;
+        size_t bytes;
+        switch (state >> 40 & 7) {
+        case 0:
+            failures += fmha_forward_prepare(device, &problem) != FMHA_OK;
+            break;
+        case 1:
+            failures += fmha_forward_workspace_bytes(device, &problem, &bytes) != FMHA_OK;
+            break;
+        case 2:
+            problem.mask = FMHA_MASK_CAUSAL_TOP_LEFT; /* that no instance serves */
+            status = fmha_forward(device, &problem);
+            failures += status != FMHA_ERROR_NO_INSTANCE || strstr(fmha_last_error(), "causal-top-left") == NULL;
+            break;
+        case 3:
+            failures += fmha_device_add_library(device, "/nowhere") != FMHA_OK;
+            break;
+        default:
+            failures += fmha_forward(device, &problem) != FMHA_OK;
+        }
+    }
+    return (void *)failures;
+}
+
+Test(dispatch_threads, everything_at_once) {
+    make_library();
+    pthread_t threads[THREADS];
+    fake->concurrent = true;
+    fake->identity = "fake compiler";
+    device = dispatch_open();
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, mix, (void *)i), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failures;
+        pthread_join(threads[i], &failures);
+        cr_assert_null(failures);
+    }
+    pthread_barrier_destroy(&start);
+    cr_assert_eq(fake->compiles, KEYS);
+    cr_assert_eq(fake->modules, KEYS);
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
