@@ -19,12 +19,8 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
                        uint64_t address, isa_code *decoded);
 void isa_code_free(isa_code *code);
 
-/* Version of the libLLVM that is used, "22", for `doctor`; the same errors. */
-fmha_status isa_llvm_version(char version[32]);
-
 /* Parses one line of the disassembler, "v_add_f32_e32 v0, v1, v2". `operands` has room for ISA_OPERANDS_MAX; of VOPD
  * the halves are parsed one by one. False with a reason in `why` for what it does not understand. */
-bool isa_parse(const char *text, unsigned wave, isa_instruction *instruction, isa_operand *operands, char *why,
-               size_t why_bytes);
+bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *operands, char *why, size_t why_bytes);
 
 #endif

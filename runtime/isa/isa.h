@@ -11,16 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../driver.h"
 #include "../emu/findings.h"
 #include "../emu/lds.h"
 #include "../emu/memory.h"
-#include "fmha.h"
 
 enum {
     ISA_LANES_MAX = 64,
-    ISA_VGPRS_MAX = 512,    /* with AGPRs behind the first 256 */
-    ISA_SGPRS = 128,        /* as instructions number them: s0 to s105, then the names below */
-    ISA_WAVES_MAX = 32,     /* of a workgroup */
+    ISA_VGPRS_MAX = 512, /* with AGPRs behind the first 256 */
+    ISA_SGPRS = 128,     /* as instructions number them: s0 to s105, then the names below */
+    ISA_WAVES_MAX = 32,  /* of a workgroup */
     ISA_OPERANDS_MAX = 8,
     ISA_FAMILIES = 4
 };
@@ -35,10 +35,10 @@ enum { ISA_GFX9 = 1, ISA_GFX10 = 2, ISA_GFX11 = 4, ISA_GFX12 = 8 };
 
 typedef enum isa_operand_kind {
     ISA_OPERAND_VGPR,
-    ISA_OPERAND_SGPR,    /* also vcc, exec, m0 and null, by number */
-    ISA_OPERAND_SCC,     /* the condition bit as a source */
+    ISA_OPERAND_SGPR, /* also vcc, exec, m0 and null, by number */
+    ISA_OPERAND_SCC,  /* the condition bit as a source */
     ISA_OPERAND_CONSTANT,
-    ISA_OPERAND_OFF      /* "off" in an address */
+    ISA_OPERAND_OFF /* "off" in an address */
 } isa_operand_kind;
 
 typedef struct isa_operand {
@@ -54,31 +54,50 @@ typedef struct isa_operand {
 typedef struct isa_row isa_row;
 typedef struct isa_wave isa_wave;
 
-typedef enum isa_dpp { ISA_DPP_NONE, ISA_DPP_QUAD_PERM, ISA_DPP_ROW_SHL, ISA_DPP_ROW_SHR, ISA_DPP_ROW_ROR,
-    ISA_DPP_ROW_MIRROR, ISA_DPP_ROW_HALF_MIRROR, ISA_DPP_ROW_SHARE, ISA_DPP_ROW_XMASK, ISA_DPP8 } isa_dpp;
+typedef enum isa_dpp {
+    ISA_DPP_NONE,
+    ISA_DPP_QUAD_PERM,
+    ISA_DPP_ROW_SHL,
+    ISA_DPP_ROW_SHR,
+    ISA_DPP_ROW_ROR,
+    ISA_DPP_ROW_MIRROR,
+    ISA_DPP_ROW_HALF_MIRROR,
+    ISA_DPP_ROW_SHARE,
+    ISA_DPP_ROW_XMASK,
+    ISA_DPP8
+} isa_dpp;
+
+/* A row's `operands`, taken apart. */
+typedef struct isa_role {
+    bool read, write;
+    char type;
+    uint8_t count; /* registers */
+} isa_role;
 
 typedef struct isa_instruction {
     const isa_row *row;
-    const isa_operand *operands; /* in the order of the text, destinations first */
+    isa_role roles[ISA_OPERANDS_MAX]; /* one for each operand */
+    const isa_operand *operands;      /* in the order of the text, destinations first */
     uint8_t operand_count;
-    uint8_t bytes;             /* of its encoding */
-    uint8_t form;              /* isa_form: which encoding the mnemonic's ending names */
+    uint8_t bytes; /* of its encoding */
+    uint8_t form;  /* isa_form: which encoding the mnemonic's ending names */
     bool clamp, glc, slc, dlc, lds, bound_ctrl, fi, gds;
     uint8_t omod;              /* 0 none, 1 *2, 2 *4, 3 /2 */
     uint8_t op_sel, op_sel_hi; /* bit i: operand i of the encoding, sources first, the destination last (bit 3) */
     uint8_t neg_lo, neg_hi;
+    uint8_t op_sel_count;
     bool has_op_sel, has_op_sel_hi;
-    uint8_t dpp;               /* isa_dpp */
+    uint8_t dpp; /* isa_dpp */
     uint8_t row_mask, bank_mask;
-    uint32_t dpp_control;      /* quad_perm: 2 bits a lane; dpp8: 3 bits a lane; else the number */
-    int32_t offset;            /* "offset:" of memory accesses; simm16 of SOPK and SOPP */
-    uint8_t offset0, offset1;  /* of DS accesses with two addresses */
-    uint32_t target;           /* of a branch: index of the instruction */
-    uint32_t wait[4];          /* of s_waitcnt: vmcnt, expcnt, lgkmcnt, vscnt; ISA_NO_WAIT: not named */
+    uint32_t dpp_control;                 /* quad_perm: 2 bits a lane; dpp8: 3 bits a lane; else the number */
+    int32_t offset;                       /* "offset:" of memory accesses; simm16 of SOPK and SOPP */
+    uint8_t offset0, offset1;             /* of DS accesses with two addresses */
+    uint32_t target;                      /* of a branch: index of the instruction */
+    uint32_t wait[4];                     /* of s_waitcnt: vmcnt, expcnt, lgkmcnt, vscnt; ISA_NO_WAIT: not named */
     const struct isa_instruction *second; /* of VOPD: the other half; NULL: none */
-    uint64_t address;          /* in the code object */
-    const char *text;          /* as the disassembler writes it */
-    uint32_t block;            /* basic block */
+    uint64_t address;                     /* in the code object */
+    const char *text;                     /* as the disassembler writes it */
+    uint32_t block;                       /* basic block */
 } isa_instruction;
 
 #define ISA_NO_WAIT UINT32_MAX
@@ -90,25 +109,25 @@ typedef enum isa_class {
     ISA_CLASS_SALU,
     ISA_CLASS_SMEM,
     ISA_CLASS_BRANCH,
-    ISA_CLASS_WAIT,   /* s_waitcnt, s_nop, s_delay_alu, hints */
+    ISA_CLASS_WAIT, /* s_waitcnt, s_nop, s_delay_alu, hints */
     ISA_CLASS_BARRIER,
     ISA_CLASS_VALU,
-    ISA_CLASS_TRANS,  /* v_exp_f32, v_log_f32, v_rcp_f32, … */
+    ISA_CLASS_TRANS, /* v_exp_f32, v_log_f32, v_rcp_f32, … */
     ISA_CLASS_MATRIX,
     ISA_CLASS_LDS,
-    ISA_CLASS_LOAD,   /* global, flat, buffer, scratch */
+    ISA_CLASS_LOAD, /* global, flat, buffer, scratch */
     ISA_CLASS_STORE,
     ISA_CLASS_COUNT
 } isa_class;
 
 /* Operands of one lane-wise operation: each array has a value for every lane, modifiers applied; 64-bit values are in
- * two arrays, low words first. */
+ * two arrays, low words first. Sources are a, b, c in the order of the text; of an operation that also reads what it
+ * writes (role B) the old value is the source behind those. Lane masks are arrays of 0 and 1: `mask_in` the one that is
+ * read, `mask_out` the one that is written. The arrays that are written alias no other. */
 typedef struct isa_lanes {
-    uint32_t *restrict d, *restrict d_high;
-    const uint32_t *restrict a, *restrict a_high;
-    const uint32_t *restrict b, *restrict b_high;
-    const uint32_t *restrict c, *restrict c_high;
-    int count; /* 32 or 64, whatever EXEC says: masked lanes are computed and dropped */
+    uint32_t *restrict d, *restrict d_high, *restrict mask_out;
+    const uint32_t *a, *a_high, *b, *b_high, *c, *c_high, *mask_in;
+    int count; /* 32 or 64, whatever EXEC says: lanes that are off are computed and dropped */
 } isa_lanes;
 
 /* One row for each mnemonic without the ending of its encoding.
@@ -122,14 +141,17 @@ typedef struct isa_lanes {
  *     d  a float64 of each lane
  *     s  a scalar, 32 bits; s2, s4, …: so many registers
  *     m  a lane mask: one scalar register in wave32, two in wave64
- * and at the end '!' for a register that a load fills later. An implicit operand stands at the end in brackets: [Sm vcc],
- * [Bs scc], [Dm exec]. */
+ *     x  anything: the instruction's own function deals with it
+ * A last "Sm" that the text leaves out is VCC
+ * (v_div_fmas_f32, v_dual_cndmask_b32); a first "Dm" that the text leaves out is EXEC (v_cmpx_…). SCC is never among
+ * the operands. */
 struct isa_row {
     const char *name; /* "v_add_f32" */
     const char *operands;
     isa_class class;
-    /* Exactly one of these. `lanes` computes values; the engine fetches operands, applies EXEC and writes. `wave` does
-     * everything itself with the functions of operand.h. */
+    /* Exactly one of these. `lanes` computes values; the engine fetches operands, applies EXEC and writes (roles v, f,
+     * h, k, d and m alone, at most three sources beside a mask). `wave` does everything itself with the functions of
+     * operand.h. */
     void (*lanes)(const isa_lanes *lanes);
     void (*wave)(isa_wave *wave, const isa_instruction *instruction);
     unsigned families;  /* ISA_GFX11 | … */
@@ -150,10 +172,6 @@ const isa_row *isa_row_find(const char *name, size_t length);
 
 /* ---- State ----------------------------------------------------------------------------------------------- */
 
-/* A load that is on its way: what it fills is in the registers already, and marked. */
-enum { ISA_COUNTERS = 3 };
-enum { ISA_VMCNT, ISA_LGKMCNT, ISA_VSCNT };
-
 typedef struct isa_group isa_group;
 
 typedef enum isa_wave_state { ISA_WAVE_READY, ISA_WAVE_WAITING, ISA_WAVE_ENDED } isa_wave_state;
@@ -162,10 +180,10 @@ struct isa_wave {
     uint32_t (*vgpr)[ISA_LANES_MAX];
     uint32_t sgpr[ISA_SGPRS]; /* vcc, exec and m0 among them */
     bool scc;
-    uint32_t pc;     /* index of the next instruction */
-    uint32_t mode;   /* as the hardware register: rounding in bits 0-3, denormals in bits 4-7 */
-    uint32_t lanes;  /* 32 or 64 */
-    uint32_t number; /* in the workgroup */
+    uint32_t pc;      /* index of the next instruction */
+    uint32_t mode;    /* as the hardware register: rounding in bits 0-3, denormals in bits 4-7 */
+    uint32_t lanes;   /* 32 or 64 */
+    uint32_t number;  /* in the workgroup */
     uint64_t present; /* lanes that have a work item */
     isa_wave_state state;
     isa_group *group;
@@ -184,8 +202,8 @@ struct isa_group {
     unsigned long long number; /* in the order of the grid */
     unsigned char *lds;        /* lds_bytes of it */
     size_t lds_bytes;
-    emu_lds *lds_state;        /* who touched what; NULL: nothing is checked */
-    unsigned char *scratch;    /* of all waves */
+    emu_lds *lds_state; /* who touched what: byte 0 of `lds` is its byte EMU_LDS_GAP_BYTES; NULL: nothing is checked */
+    unsigned char *scratch; /* of all waves */
     size_t scratch_bytes_lane;
     uint64_t random;
 };
@@ -197,17 +215,20 @@ typedef struct isa_kernel {
     uint32_t count;
     uint32_t entry;
     uint32_t block_count;
-    uint32_t wave;                 /* lanes */
-    uint32_t vgprs, sgprs;         /* as the descriptor grants them */
-    uint32_t kernarg_bytes;        /* of the segment, hidden arguments included */
-    uint32_t explicit_bytes;       /* where hidden arguments begin */
+    uint32_t wave;           /* lanes */
+    uint32_t vgprs, sgprs;   /* as the descriptor grants them */
+    uint32_t kernarg_bytes;  /* of the segment, hidden arguments included */
+    uint32_t explicit_bytes; /* where hidden arguments begin */
     uint32_t lds_bytes, scratch_bytes;
-    uint32_t mode;                 /* rounding and denormals at the start */
-    uint32_t user_sgprs;           /* number of them */
-    uint16_t rsrc_properties;      /* kernel_code_properties */
-    uint32_t rsrc2;                /* compute_pgm_rsrc2 */
-    struct isa_hidden *hidden;     /* hidden arguments of the metadata */
+    uint32_t mode;             /* rounding and denormals at the start */
+    uint32_t user_sgprs;       /* number of them */
+    uint16_t rsrc_properties;  /* kernel_code_properties */
+    uint32_t rsrc2;            /* compute_pgm_rsrc2 */
+    struct isa_hidden *hidden; /* hidden arguments of the metadata */
     size_t hidden_count;
+    uint64_t entry_address; /* of the first instruction, in the code object */
+    uint64_t code_bytes;    /* from there to the end of its segment */
+    uint64_t bias;          /* what an address in the code object lacks to that in memory (s_getpc_b64) */
 } isa_kernel;
 
 typedef struct isa_launch {
@@ -220,11 +241,16 @@ typedef struct isa_launch {
     size_t lds_dynamic_bytes;
     uint64_t seed;
     unsigned long long instructions_max; /* of one wave; 0: any */
+    unsigned seconds;                    /* processor time that a workgroup may take; 0: any */
+    uint32_t number;                     /* of the device's launches, for the account of who wrote what */
     bool checks, count;
     struct isa_counters *counters;
     struct isa_lines *lines;
     atomic_ullong next_group, given_up;
 } isa_launch;
+
+/* The errors of this driver, as driver.h says. */
+extern fmha_fail_function isa_fail;
 
 /* ---- Findings -------------------------------------------------------------------------------------------- */
 
@@ -235,6 +261,5 @@ void isa_report(isa_wave *wave, int lane, const char *kind, const char *format, 
 
 /* The same, and the workgroup is given up: for what has no meaning to go on with. */
 void isa_give_up(isa_wave *wave, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 
 #endif

@@ -28,10 +28,9 @@ void isa_set_vcc(isa_wave *wave, uint64_t mask);
 const uint32_t *isa_read_lanes(isa_wave *wave, const isa_operand *operand, unsigned part, uint64_t mask,
                                uint32_t room[ISA_LANES_MAX]);
 
-/* The same as a float32 or a 16-bit value (in the low half), with neg and abs applied and .h, op_sel taken into account.
- * `index` is the operand's number among the sources, for op_sel. */
-const uint32_t *isa_read_float(isa_wave *wave, const isa_operand *operand, uint64_t mask,
-                               uint32_t room[ISA_LANES_MAX]);
+/* The same as a float32 or a 16-bit value (in the low half), with neg and abs applied and .h, op_sel taken into
+ * account. `index` is the operand's number among the sources, for op_sel. */
+const uint32_t *isa_read_float(isa_wave *wave, const isa_operand *operand, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
 const uint32_t *isa_read_half(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
                               unsigned index, bool is_float, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
 

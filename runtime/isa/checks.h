@@ -1,0 +1,46 @@
+/* What a wave's registers are worth: which lanes of them were written, and which are still to be filled by a load. */
+#ifndef ISA_CHECKS_H
+#define ISA_CHECKS_H
+
+#include "isa.h"
+
+/* Loads and stores that are under way are told apart by what waits for them. Loads from memory and accesses to LDS end
+ * in the order in which they began; scalar loads do not, so that nothing but lgkmcnt(0) ends one (RDNA3 guide, 4.4
+ * "Manually inserted wait states", and the chapters of the memory instructions). */
+typedef enum isa_queue { ISA_QUEUE_LOAD, ISA_QUEUE_STORE, ISA_QUEUE_LDS, ISA_QUEUE_SCALAR, ISA_QUEUES } isa_queue;
+
+typedef struct isa_pending {
+    uint32_t ticket; /* of the access that fills it, in its queue; 0: none */
+    uint8_t queue;
+} isa_pending;
+
+struct isa_checks {
+    uint64_t vgpr_written[ISA_VGPRS_MAX]; /* lanes */
+    isa_pending vgpr_pending[ISA_VGPRS_MAX];
+    bool sgpr_written[ISA_SGPRS];
+    isa_pending sgpr_pending[ISA_SGPRS];
+    uint32_t issued[ISA_QUEUES], ended[ISA_QUEUES]; /* tickets */
+};
+
+/* Nothing is written, nothing under way. */
+void isa_checks_begin(struct isa_checks *checks);
+
+/* Before registers are read or written by an instruction; `mask`: the lanes that count. Report what is wrong. */
+void isa_check_vgpr_read(isa_wave *wave, unsigned reg, uint64_t mask);
+void isa_check_vgpr_write(isa_wave *wave, unsigned reg, uint64_t mask);
+void isa_check_sgpr_read(isa_wave *wave, unsigned reg);
+void isa_check_sgpr_write(isa_wave *wave, unsigned reg);
+
+/* An access begins; returns its ticket. */
+uint32_t isa_check_issue(isa_wave *wave, isa_queue queue);
+
+/* Registers that the access fills when it ends; they hold the values already. */
+void isa_check_vgpr_load(isa_wave *wave, unsigned reg, uint64_t mask, isa_queue queue, uint32_t ticket);
+void isa_check_sgpr_load(isa_wave *wave, unsigned reg, uint32_t ticket);
+
+/* At most so many accesses of a counter are still under way. */
+void isa_check_wait_vm(isa_wave *wave, uint32_t most);
+void isa_check_wait_lgkm(isa_wave *wave, uint32_t most);
+void isa_check_wait_vs(isa_wave *wave, uint32_t most);
+
+#endif

@@ -1,0 +1,305 @@
+/* From bytes to instructions: LLVM's words, what the table says of them, branch targets, basic blocks. */
+#include "decode.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "llvm.h"
+
+enum { INSTRUCTION_BYTES_MIN = 4, TEXT_BYTES = 256 };
+
+/* All operands and texts of a kernel. VOPD has two halves, each with operands of its own. */
+typedef struct storage {
+    isa_instruction *seconds;
+    isa_operand *operands;
+    char *texts;
+} storage;
+
+typedef struct decoder {
+    const char *symbol;
+    const unsigned char *code;
+    size_t bytes;
+    uint64_t address;
+    unsigned wave;
+    isa_code *out;
+    storage *store;
+    char text[TEXT_BYTES];
+    char why[192];
+} decoder;
+
+static fmha_status refuse(const decoder *d, uint64_t address) {
+    return isa_fail(FMHA_ERROR_UNSUPPORTED,
+                    "kernel %s: instruction '%s' at 0x%llx: %s; the ISA-level device executes nothing that it does not "
+                    "know",
+                    d->symbol, d->text, (unsigned long long)address, d->why);
+}
+
+/* ---- Roles ----------------------------------------------------------------------------------------------- */
+
+/* One word of isa_row.operands. */
+static isa_role read_role(const char *word, size_t length, unsigned wave) {
+    isa_role role = {.read = word[0] == 'S' || word[0] == 'B', .write = word[0] == 'D' || word[0] == 'B'};
+    role.type = length > 1 ? word[1] : 'x';
+    role.count = (uint8_t)(length > 2 ? atoi(word + 2) : role.type == 'd' ? 2 : role.type == 'm' ? wave / 32 : 1);
+    return role;
+}
+
+static size_t read_roles(const char *text, unsigned wave, isa_role roles[ISA_OPERANDS_MAX]) {
+    size_t count = 0;
+    while (*text != '\0' && count < ISA_OPERANDS_MAX) {
+        size_t length = strcspn(text, " ");
+        roles[count++] = read_role(text, length, wave);
+        text += length + (text[length] == ' ');
+    }
+    return count;
+}
+
+static isa_operand named_mask(unsigned reg, unsigned wave) {
+    return (isa_operand){.kind = ISA_OPERAND_SGPR, .count = (uint8_t)(wave / 32), .reg = (uint16_t)reg};
+}
+
+/* Puts in the masks that the text leaves out. */
+static void add_implicit(isa_instruction *i, isa_operand *operands, const isa_role *roles, size_t role_count,
+                         unsigned wave) {
+    if (role_count != (size_t)i->operand_count + 1) {
+        return;
+    }
+    if (roles[role_count - 1].type == 'm' && !roles[role_count - 1].write) {
+        operands[i->operand_count++] = named_mask(ISA_VCC, wave);
+    } else if (roles[0].type == 'm' && roles[0].write) {
+        memmove(operands + 1, operands, i->operand_count * sizeof *operands);
+        operands[0] = named_mask(ISA_EXEC, wave);
+        i->operand_count++;
+    }
+}
+
+static bool fits_role(const isa_operand *operand, const isa_role *role) {
+    if (role->type == 'x' || (role->type == 'm' && operand->reg == ISA_NULL)) {
+        return true;
+    }
+    if (operand->kind == ISA_OPERAND_CONSTANT || operand->kind == ISA_OPERAND_SCC || operand->reg == ISA_NULL) {
+        return !role->write || operand->reg == ISA_NULL;
+    }
+    return operand->kind != ISA_OPERAND_OFF && operand->count == role->count;
+}
+
+/* Only what the engine applies may be asked for: sign modifiers of floats, output modifiers of one float32. */
+static const char *check_modifiers(const isa_instruction *i) {
+    bool lanes = i->row->lanes != NULL, float_out = lanes && i->operand_count > 0 && i->roles[0].type == 'f';
+    if ((i->clamp || i->omod != 0) && !float_out) {
+        return lanes ? "its clamp or output factor is not known" : NULL;
+    }
+    if (i->form == ISA_FORM_SDWA) {
+        return "SDWA is not known";
+    }
+    for (unsigned at = 0; lanes && at < i->operand_count; at++) {
+        const isa_operand *operand = &i->operands[at];
+        bool is_float = strchr("fkd", i->roles[at].type) != NULL;
+        if (operand->sext || ((operand->neg || operand->abs) && !is_float)) {
+            return "a sign modifier of an operand that is no float is not known";
+        }
+    }
+    return NULL;
+}
+
+static bool assign_roles(decoder *d, isa_instruction *i, isa_operand *operands) {
+    isa_role roles[ISA_OPERANDS_MAX];
+    size_t count = read_roles(i->row->operands, d->wave, roles);
+    if (i->operand_count < ISA_OPERANDS_MAX) {
+        add_implicit(i, operands, roles, count, d->wave);
+    }
+    if (count != i->operand_count) {
+        snprintf(d->why, sizeof d->why, "expected %zu operands (%s), got %d", count, i->row->operands,
+                 i->operand_count);
+        return false;
+    }
+    for (size_t at = 0; at < count; at++) {
+        if (!fits_role(&operands[at], &roles[at])) {
+            snprintf(d->why, sizeof d->why, "operand %zu does not fit its role in '%s'", at + 1, i->row->operands);
+            return false;
+        }
+        i->roles[at] = roles[at];
+    }
+    const char *problem = check_modifiers(i);
+    if (problem != NULL) {
+        snprintf(d->why, sizeof d->why, "%s", problem);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Instructions ---------------------------------------------------------------------------------------- */
+
+static unsigned family_of(const char *arch) {
+    return strncmp(arch, "gfx9", 4) == 0    ? ISA_GFX9
+           : strncmp(arch, "gfx10", 5) == 0 ? ISA_GFX10
+           : strncmp(arch, "gfx11", 5) == 0 ? ISA_GFX11
+           : strncmp(arch, "gfx12", 5) == 0 ? ISA_GFX12
+                                            : 0;
+}
+
+static bool parse_one(decoder *d, const char *text, unsigned family, isa_instruction *i, isa_operand *operands) {
+    if (!isa_parse(text, i, operands, d->why, sizeof d->why)) {
+        return false;
+    }
+    if ((i->row->families & family) == 0) {
+        snprintf(d->why, sizeof d->why, "the device does not know it on this chip");
+        return false;
+    }
+    return assign_roles(d, i, operands);
+}
+
+/* "v_dual_x … :: v_dual_y …": both must be lane-wise. */
+static bool parse_text(decoder *d, unsigned family, isa_instruction *i, isa_instruction *second,
+                       isa_operand *operands) {
+    char *middle = strstr(d->text, " :: ");
+    if (middle == NULL) {
+        return parse_one(d, d->text, family, i, operands);
+    }
+    *middle = '\0';
+    bool parsed = parse_one(d, d->text, family, i, operands) &&
+                  parse_one(d, middle + 4, family, second, operands + ISA_OPERANDS_MAX);
+    *middle = ' ';
+    if (parsed && (i->row->lanes == NULL || second->row->lanes == NULL)) {
+        snprintf(d->why, sizeof d->why, "one of its halves is not lane-wise");
+        return false;
+    }
+    i->second = second;
+    return parsed;
+}
+
+static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {
+    size_t at = 0;
+    isa_code *out = d->out;
+    while (d->bytes - at >= INSTRUCTION_BYTES_MIN) {
+        size_t taken = isa_llvm_text(llvm, d->code + at, d->bytes - at, d->text, sizeof d->text);
+        uint64_t address = d->address + at;
+        if (strncmp(d->text, "s_code_end", 10) == 0) {
+            break; /* padding behind the kernel, for the instruction prefetch */
+        }
+        isa_instruction *i = &out->list[out->count];
+        isa_operand *operands = d->store->operands + (size_t)out->count * 2 * ISA_OPERANDS_MAX;
+        if (taken == 0 || taken > d->bytes - at) {
+            snprintf(d->why, sizeof d->why, "LLVM does not know it");
+            return refuse(d, address);
+        }
+        if (!parse_text(d, family, i, &d->store->seconds[out->count], operands)) {
+            return refuse(d, address);
+        }
+        char *text = d->store->texts + (size_t)out->count * TEXT_BYTES;
+        memcpy(text, d->text, strlen(d->text) + 1);
+        i->text = text;
+        i->address = address;
+        i->bytes = (uint8_t)taken;
+        out->count++;
+        at += taken;
+    }
+    return FMHA_OK;
+}
+
+/* ---- Branches -------------------------------------------------------------------------------------------- */
+
+/* The instruction at an address, or -1. They stand in the order of their addresses. */
+static int64_t find_address(const isa_code *code, uint64_t address) {
+    size_t low = 0, high = code->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code->list[middle].address < address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < code->count && code->list[low].address == address ? (int64_t)low : -1;
+}
+
+static fmha_status resolve(decoder *d) {
+    isa_code *code = d->out;
+    bool *begins = calloc(code->count + 1, sizeof *begins);
+    if (begins == NULL) {
+        return isa_fail(FMHA_ERROR_MEMORY, "kernel %s: no memory for its basic blocks", d->symbol);
+    }
+    begins[0] = true;
+    fmha_status status = FMHA_OK;
+    for (uint32_t n = 0; n < code->count && status == FMHA_OK; n++) {
+        isa_instruction *i = &code->list[n];
+        if (i->row->class != ISA_CLASS_BRANCH) {
+            continue;
+        }
+        begins[n + 1] = true;
+        if (i->operand_count == 0) {
+            continue; /* s_endpgm */
+        }
+        int64_t target = find_address(
+            code, i->address + 4 + (uint64_t)((int64_t)(int16_t)i->operands[i->operand_count - 1].constant * 4));
+        if (target < 0) {
+            snprintf(d->text, sizeof d->text, "%s", i->text);
+            snprintf(d->why, sizeof d->why, "its target is no instruction of the kernel");
+            status = refuse(d, i->address);
+        } else {
+            i->target = (uint32_t)target;
+            begins[target] = true;
+        }
+    }
+    for (uint32_t n = 0; n < code->count; n++) {
+        code->block_count += begins[n];
+        code->list[n].block = code->block_count - 1;
+    }
+    free(begins);
+    return status;
+}
+
+fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, const unsigned char *code, size_t bytes,
+                       uint64_t address, isa_code *decoded) {
+    char cpu[64];
+    isa_llvm *llvm;
+    *decoded = (isa_code){0};
+    snprintf(cpu, sizeof cpu, "%.*s", (int)strcspn(arch, ":"), arch);
+    fmha_status status = isa_llvm_open(cpu, wave, &llvm);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    size_t most = bytes / INSTRUCTION_BYTES_MIN + 1;
+    storage *store = calloc(1, sizeof *store);
+    decoded->storage = store;
+    decoded->list = calloc(most, sizeof *decoded->list);
+    if (store != NULL) {
+        store->seconds = calloc(most, sizeof *store->seconds);
+        store->operands = calloc(most * 2 * ISA_OPERANDS_MAX, sizeof *store->operands);
+        store->texts = calloc(most, TEXT_BYTES);
+    }
+    if (store == NULL || decoded->list == NULL || store->seconds == NULL || store->operands == NULL ||
+        store->texts == NULL) {
+        status = isa_fail(FMHA_ERROR_MEMORY, "kernel %s: no memory for its instructions", symbol);
+    } else {
+        decoder d = {.symbol = symbol,
+                     .code = code,
+                     .bytes = bytes,
+                     .address = address,
+                     .wave = wave,
+                     .out = decoded,
+                     .store = store};
+        status = decode_all(&d, llvm, family_of(arch));
+        if (status == FMHA_OK) {
+            status = resolve(&d);
+        }
+    }
+    isa_llvm_close(llvm);
+    if (status != FMHA_OK) {
+        isa_code_free(decoded);
+    }
+    return status;
+}
+
+void isa_code_free(isa_code *code) {
+    storage *store = code->storage;
+    if (store != NULL) {
+        free(store->seconds);
+        free(store->operands);
+        free(store->texts);
+    }
+    free(store);
+    free(code->list);
+    *code = (isa_code){0};
+}

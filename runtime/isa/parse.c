@@ -1,0 +1,447 @@
+/* Reads what LLVM's disassembler writes of one instruction. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode.h"
+
+typedef struct parser {
+    const char *at;
+    isa_instruction *instruction;
+    char *why;
+    size_t why_bytes;
+} parser;
+
+static bool refuse(parser *p, const char *expected) {
+    snprintf(p->why, p->why_bytes, "expected %s, got '%s'", expected, p->at);
+    return false;
+}
+
+static void skip_blanks(parser *p) {
+    while (*p->at == ' ') {
+        p->at++;
+    }
+}
+
+static bool take(parser *p, const char *word) {
+    size_t length = strlen(word);
+    if (strncmp(p->at, word, length) != 0) {
+        return false;
+    }
+    p->at += length;
+    return true;
+}
+
+/* A word that ends where the name of a register or a modifier would. */
+static bool take_word(parser *p, const char *word) {
+    size_t length = strlen(word);
+    if (strncmp(p->at, word, length) != 0 || isalnum((unsigned char)p->at[length]) || p->at[length] == '_') {
+        return false;
+    }
+    p->at += length;
+    return true;
+}
+
+static bool take_number(parser *p, unsigned long *number) {
+    char *end;
+    if (!isdigit((unsigned char)*p->at)) {
+        return false;
+    }
+    *number = strtoul(p->at, &end, 0);
+    p->at = end;
+    return true;
+}
+
+/* ---- Operands -------------------------------------------------------------------------------------------- */
+
+/* "12" of v12, "[12:15]" of v[12:15]. */
+static bool take_registers(parser *p, isa_operand *operand) {
+    unsigned long first, last;
+    if (take(p, "[")) {
+        if (!take_number(p, &first)) {
+            return refuse(p, "the number of a register");
+        }
+        last = first;
+        if (take(p, ":") && !take_number(p, &last)) {
+            return refuse(p, "the number of a register");
+        }
+        if (!take(p, "]")) {
+            return refuse(p, "']' behind registers");
+        }
+    } else {
+        if (!take_number(p, &first)) {
+            return refuse(p, "the number of a register");
+        }
+        last = first;
+    }
+    if (last < first || last - first >= 32 || last >= ISA_VGPRS_MAX / 2) {
+        return refuse(p, "registers that exist");
+    }
+    operand->reg = (uint16_t)first;
+    operand->count = (uint8_t)(last - first + 1);
+    return true;
+}
+
+static bool take_half(parser *p, isa_operand *operand) {
+    if (p->at[0] == '.' && (p->at[1] == 'l' || p->at[1] == 'h')) {
+        operand->half = p->at[1] == 'l' ? 1 : 2;
+        p->at += 2;
+    }
+    return true;
+}
+
+static bool take_constant(parser *p, isa_operand *operand) {
+    const char *begin = p->at;
+    char *end;
+    size_t length = strspn(begin, "+-0123456789abcdefxABCDEF.");
+    bool hexadecimal = strncmp(begin, "0x", 2) == 0 || strncmp(begin, "-0x", 3) == 0;
+    operand->kind = ISA_OPERAND_CONSTANT;
+    operand->count = 1;
+    if (!hexadecimal && memchr(begin, '.', length) != NULL) {
+        double value = strtod(begin, &end);
+        operand->is_float = true;
+        memcpy(&operand->constant, &value, sizeof value);
+    } else if (*begin == '-') {
+        operand->constant = (uint64_t)strtoll(begin, &end, 0);
+    } else {
+        operand->constant = strtoull(begin, &end, 0);
+    }
+    if (end == begin) {
+        return refuse(p, "an operand");
+    }
+    p->at = end;
+    return true;
+}
+
+static bool take_plain(parser *p, isa_operand *operand) {
+    static const struct {
+        const char *word;
+        uint8_t kind, count;
+        uint16_t reg;
+    } names[] = {
+        {"vcc_lo", ISA_OPERAND_SGPR, 1, ISA_VCC},
+        {"vcc_hi", ISA_OPERAND_SGPR, 1, ISA_VCC + 1},
+        {"vcc", ISA_OPERAND_SGPR, 2, ISA_VCC},
+        {"exec_lo", ISA_OPERAND_SGPR, 1, ISA_EXEC},
+        {"exec_hi", ISA_OPERAND_SGPR, 1, ISA_EXEC + 1},
+        {"exec", ISA_OPERAND_SGPR, 2, ISA_EXEC},
+        {"m0", ISA_OPERAND_SGPR, 1, ISA_M0},
+        {"null", ISA_OPERAND_SGPR, 1, ISA_NULL},
+        {"scc", ISA_OPERAND_SCC, 1, 0},
+        {"src_scc", ISA_OPERAND_SCC, 1, 0},
+        {"off", ISA_OPERAND_OFF, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (take_word(p, names[i].word)) {
+            operand->kind = names[i].kind;
+            operand->count = names[i].count;
+            operand->reg = names[i].reg;
+            return true;
+        }
+    }
+    if ((p->at[0] == 'v' || p->at[0] == 's') && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
+        operand->kind = p->at[0] == 'v' ? ISA_OPERAND_VGPR : ISA_OPERAND_SGPR;
+        p->at++;
+        if (!take_registers(p, operand)) {
+            return false;
+        }
+        if (operand->kind == ISA_OPERAND_SGPR && operand->reg + operand->count > ISA_VCC) {
+            return refuse(p, "scalar registers up to s105");
+        }
+        return operand->kind == ISA_OPERAND_SGPR || take_half(p, operand);
+    }
+    if (take(p, "lit64(") || take(p, "lit(")) {
+        return take_constant(p, operand) && (take(p, ")") || refuse(p, "')'"));
+    }
+    return take_constant(p, operand);
+}
+
+/* With its modifiers: -v1, |v1|, -|v1|, neg(0x12), abs(s1), sext(v1). A minus before digits belongs to the number. */
+static bool take_operand(parser *p, isa_operand *operand) {
+    *operand = (isa_operand){0};
+    bool neg_call = take(p, "neg(");
+    if (neg_call) {
+        operand->neg = true;
+    } else if (p->at[0] == '-' && !isdigit((unsigned char)p->at[1])) {
+        operand->neg = true;
+        p->at++;
+    }
+    bool neg = operand->neg, bar = take(p, "|"), abs_call = !bar && take(p, "abs("), sext = !bar && take(p, "sext(");
+    if (!take_plain(p, operand)) {
+        return false;
+    }
+    operand->neg = neg;
+    operand->abs = bar || abs_call;
+    operand->sext = sext;
+    if ((bar && !take(p, "|")) || (abs_call && !take(p, ")")) || (sext && !take(p, ")")) ||
+        (neg_call && !take(p, ")"))) {
+        return refuse(p, "the end of an operand's modifier");
+    }
+    return true;
+}
+
+/* ---- Modifiers ------------------------------------------------------------------------------------------- */
+
+/* "[1,0,1]" as bits; *count is how many there are. */
+static bool take_bits(parser *p, uint8_t *bits, int *count) {
+    *bits = 0;
+    *count = 0;
+    if (!take(p, "[")) {
+        return refuse(p, "a list of bits");
+    }
+    do {
+        if ((*p->at != '0' && *p->at != '1') || *count == 8) {
+            return refuse(p, "a bit");
+        }
+        *bits = (uint8_t)(*bits | (unsigned)(*p->at - '0') << *count);
+        p->at++;
+        ++*count;
+    } while (take(p, ","));
+    return take(p, "]") || refuse(p, "']'");
+}
+
+/* "[0,1,2,3]" with `width` bits each. */
+static bool take_list(parser *p, unsigned width, uint32_t *packed) {
+    unsigned long number;
+    unsigned shift = 0;
+    *packed = 0;
+    if (!take(p, "[")) {
+        return refuse(p, "a list of numbers");
+    }
+    do {
+        if (!take_number(p, &number) || number >> width != 0 || shift + width > 32) {
+            return refuse(p, "a lane's number");
+        }
+        *packed |= (uint32_t)number << shift;
+        shift += width;
+    } while (take(p, ","));
+    return take(p, "]") || refuse(p, "']'");
+}
+
+static bool take_dpp(parser *p) {
+    static const struct {
+        const char *word;
+        isa_dpp dpp;
+    } kinds[] = {{"row_shl:", ISA_DPP_ROW_SHL},
+                 {"row_shr:", ISA_DPP_ROW_SHR},
+                 {"row_ror:", ISA_DPP_ROW_ROR},
+                 {"row_share:", ISA_DPP_ROW_SHARE},
+                 {"row_xmask:", ISA_DPP_ROW_XMASK}};
+    isa_instruction *i = p->instruction;
+    unsigned long number;
+    if (take(p, "quad_perm:")) {
+        i->dpp = ISA_DPP_QUAD_PERM;
+        return take_list(p, 2, &i->dpp_control);
+    }
+    if (take(p, "dpp8:")) {
+        i->dpp = ISA_DPP8;
+        return take_list(p, 3, &i->dpp_control);
+    }
+    if (take_word(p, "row_half_mirror")) {
+        i->dpp = ISA_DPP_ROW_HALF_MIRROR;
+        return true;
+    }
+    if (take_word(p, "row_mirror")) {
+        i->dpp = ISA_DPP_ROW_MIRROR;
+        return true;
+    }
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if (take(p, kinds[k].word)) {
+            i->dpp = (uint8_t)kinds[k].dpp;
+            if (!take_number(p, &number) || number > 15) {
+                return refuse(p, "a number of lanes up to 15");
+            }
+            i->dpp_control = (uint32_t)number;
+            return true;
+        }
+    }
+    return refuse(p, "a modifier that is known");
+}
+
+static bool take_small(parser *p, const char *word, unsigned long most, unsigned long *number) {
+    if (!take(p, word)) {
+        return false;
+    }
+    return (take_number(p, number) && *number <= most) || refuse(p, "a smaller number");
+}
+
+/* One modifier behind the operands. */
+static bool take_modifier(parser *p) {
+    isa_instruction *i = p->instruction;
+    unsigned long number;
+    int count;
+    if (take(p, "offset:")) {
+        bool negative = take(p, "-");
+        if (!take_number(p, &number) || number > INT32_MAX) {
+            return refuse(p, "an offset");
+        }
+        i->offset = negative ? -(int32_t)number : (int32_t)number;
+        return true;
+    }
+    if (take(p, "op_sel_hi:")) {
+        i->has_op_sel_hi = true;
+        return take_bits(p, &i->op_sel_hi, &count);
+    }
+    if (take(p, "op_sel:")) {
+        i->has_op_sel = true;
+        bool done = take_bits(p, &i->op_sel, &count);
+        i->op_sel_count = (uint8_t)count;
+        return done;
+    }
+    if (take(p, "neg_lo:")) {
+        return take_bits(p, &i->neg_lo, &count);
+    }
+    if (take(p, "neg_hi:")) {
+        return take_bits(p, &i->neg_hi, &count);
+    }
+    if (take_small(p, "offset0:", 255, &number)) {
+        i->offset0 = (uint8_t)number;
+        return true;
+    }
+    if (take_small(p, "offset1:", 255, &number)) {
+        i->offset1 = (uint8_t)number;
+        return true;
+    }
+    if (take_small(p, "row_mask:", 15, &number)) {
+        i->row_mask = (uint8_t)number;
+        return true;
+    }
+    if (take_small(p, "bank_mask:", 15, &number)) {
+        i->bank_mask = (uint8_t)number;
+        return true;
+    }
+    if (take_small(p, "bound_ctrl:", 1, &number)) {
+        i->bound_ctrl = true; /* it is written where the bit is set */
+        return true;
+    }
+    if (take_small(p, "fi:", 1, &number)) {
+        i->fi = number != 0;
+        return true;
+    }
+    if (take(p, "mul:")) {
+        i->omod = *p->at == '2' ? 1 : 2;
+        return take(p, "2") || take(p, "4") || refuse(p, "2 or 4");
+    }
+    if (take(p, "div:2")) {
+        i->omod = 3;
+        return true;
+    }
+    const struct {
+        const char *word;
+        bool *flag;
+    } flags[] = {{"clamp", &i->clamp}, {"glc", &i->glc}, {"slc", &i->slc}, {"dlc", &i->dlc}, {"gds", &i->gds}};
+    for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++) {
+        if (take_word(p, flags[k].word)) {
+            *flags[k].flag = true;
+            return true;
+        }
+    }
+    return take_dpp(p);
+}
+
+/* ---- Whole instructions ---------------------------------------------------------------------------------- */
+
+/* "vmcnt(0) lgkmcnt(1)" */
+static bool take_waits(parser *p) {
+    static const char *const names[] = {"vmcnt(", "expcnt(", "lgkmcnt("};
+    for (int k = 0; k < 4; k++) {
+        p->instruction->wait[k] = ISA_NO_WAIT;
+    }
+    for (skip_blanks(p); *p->at != '\0'; skip_blanks(p)) {
+        int k = 0;
+        unsigned long number;
+        while (k < 3 && !take(p, names[k])) {
+            k++;
+        }
+        if (k == 3 || !take_number(p, &number) || !take(p, ")")) {
+            return refuse(p, "vmcnt(N), expcnt(N) or lgkmcnt(N)");
+        }
+        p->instruction->wait[k] = (uint32_t)number;
+    }
+    return true;
+}
+
+/* What stands behind these is for the hardware's scheduler or for people, and no operand. */
+static bool has_free_text(const char *name, size_t length) {
+    static const char *const names[] = {
+        "s_delay_alu", "s_sendmsg",       "s_waitcnt_depctr", "s_clause", "s_set_inst_prefetch_distance",
+        "s_sethalt",   "s_inst_prefetch", "s_code_end",       "s_nop",    "s_setprio",
+        "s_sleep",     "s_ttracedata_imm"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static isa_form take_form(const char *name, size_t *length) {
+    static const struct {
+        const char *ending;
+        isa_form form;
+    } endings[] = {{"_e64_dpp", ISA_FORM_DPP},
+                   {"_e32", ISA_FORM_E32},
+                   {"_e64", ISA_FORM_E64},
+                   {"_dpp", ISA_FORM_DPP},
+                   {"_sdwa", ISA_FORM_SDWA}};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i].ending);
+        if (*length > ending && memcmp(name + *length - ending, endings[i].ending, ending) == 0) {
+            *length -= ending;
+            return endings[i].form;
+        }
+    }
+    return ISA_FORM_NONE;
+}
+
+bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *operands, char *why, size_t why_bytes) {
+    *instruction = (isa_instruction){.operands = operands, .row_mask = 15, .bank_mask = 15};
+    parser p = {.at = text, .instruction = instruction, .why = why, .why_bytes = why_bytes};
+    char name[64];
+    size_t length = strcspn(text, " ");
+    p.at += length;
+    instruction->form = (uint8_t)take_form(text, &length);
+    if (length >= sizeof name) {
+        return refuse(&p, "a shorter name");
+    }
+    memcpy(name, text, length);
+    name[length] = '\0';
+    bool dual = strncmp(name, "v_dual_", 7) == 0;
+    if (dual) {
+        memmove(name + 2, name + 7, length - 6);
+        length -= 5;
+    }
+    instruction->row = isa_row_find(name, length);
+    if (instruction->row == NULL) {
+        snprintf(why, why_bytes, "the device does not know it");
+        return false;
+    }
+    skip_blanks(&p);
+    if (strcmp(name, "s_waitcnt") == 0) {
+        return take_waits(&p);
+    }
+    if (has_free_text(name, length)) {
+        return true;
+    }
+    while (*p.at != '\0') {
+        if (instruction->operand_count == ISA_OPERANDS_MAX) {
+            return refuse(&p, "fewer operands");
+        }
+        if (!take_operand(&p, &operands[instruction->operand_count])) {
+            return false;
+        }
+        instruction->operand_count++;
+        if (take(&p, ",")) {
+            skip_blanks(&p);
+            continue;
+        }
+        break;
+    }
+    for (skip_blanks(&p); *p.at != '\0'; skip_blanks(&p)) {
+        if (!take_modifier(&p)) {
+            return false;
+        }
+    }
+    return true;
+}

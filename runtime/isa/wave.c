@@ -1,0 +1,208 @@
+/* The loop that executes, and lane-wise instructions, which are the most. */
+#include "wave.h"
+
+#include <string.h>
+
+#include "counts.h"
+#include "lanes.h"
+#include "operand.h"
+
+/* What a lane-wise instruction computed, before it is written. */
+typedef struct isa_values {
+    uint32_t d[ISA_LANES_MAX], d_high[ISA_LANES_MAX], mask[ISA_LANES_MAX];
+    uint64_t written; /* lanes that are */
+} isa_values;
+
+typedef struct sources {
+    uint32_t room[6][ISA_LANES_MAX];
+    uint32_t mask_room[ISA_LANES_MAX];
+} sources;
+
+/* Sign bits of the high words of 64-bit floats. */
+static const uint32_t *modify_high(const isa_wave *wave, const isa_operand *operand, const uint32_t *values,
+                                   uint32_t *room) {
+    if (!operand->neg && !operand->abs) {
+        return values;
+    }
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        room[lane] = (values[lane] & (operand->abs ? 0x7fffffffu : 0xffffffffu)) ^ (operand->neg ? 0x80000000u : 0);
+    }
+    return room;
+}
+
+static const uint32_t *spread_mask(const isa_wave *wave, uint64_t mask, uint32_t *room) {
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        room[lane] = (uint32_t)(mask >> lane & 1);
+    }
+    return room;
+}
+
+/* A float64's constant has the literal in its high word; an inline float is the whole value. */
+static uint64_t double_constant(const isa_operand *operand) {
+    bool is_literal = !operand->is_float && (int64_t)operand->constant > 64;
+    return is_literal ? operand->constant << 32 : operand->constant;
+}
+
+static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigned source, uint64_t mask,
+                  const uint32_t **low, const uint32_t **high, sources *rooms) {
+    const isa_operand *operand = &i->operands[at];
+    uint32_t *room = rooms->room[2 * source], *room_high = rooms->room[2 * source + 1];
+    switch (i->roles[at].type) {
+    case 'f':
+        *low = isa_read_float(wave, operand, mask, room);
+        break;
+    case 'h':
+    case 'k':
+        *low = isa_read_half(wave, i, operand, source, i->roles[at].type == 'k', mask, room);
+        break;
+    case 'd':
+        if (operand->kind == ISA_OPERAND_CONSTANT) {
+            isa_operand constant = *operand;
+            constant.constant = double_constant(operand);
+            constant.is_float = false;
+            *low = isa_read_lanes(wave, &constant, 0, mask, room);
+            *high = modify_high(wave, operand, isa_read_lanes(wave, &constant, 1, mask, room_high), room_high);
+        } else {
+            *low = isa_read_lanes(wave, operand, 0, mask, room);
+            *high = modify_high(wave, operand, isa_read_lanes(wave, operand, 1, mask, room_high), room_high);
+        }
+        break;
+    default:
+        *low = isa_read_lanes(wave, operand, 0, mask, room);
+        if (i->roles[at].count == 2) {
+            *high = isa_read_lanes(wave, operand, 1, mask, room_high);
+        }
+    }
+    if (source == 0 && i->dpp != ISA_DPP_NONE) {
+        *low = isa_dpp_lanes(wave, i, *low, room);
+    }
+}
+
+static float to_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t to_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Output modifiers of float32 results (decode allows them nowhere else): first the factor, then the clamp to 0 to 1,
+ * where NaN becomes 0 (RDNA3 guide, VOP3). */
+static void modify_output(const isa_wave *wave, const isa_instruction *i, uint32_t *values) {
+    static const float factors[] = {1.0f, 2.0f, 4.0f, 0.5f};
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        float value = to_float(values[lane]) * factors[i->omod];
+        if (i->clamp) {
+            value = value > 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
+        }
+        values[lane] = to_bits(value);
+    }
+}
+
+static void compute(isa_wave *wave, const isa_instruction *i, isa_values *values) {
+    sources rooms;
+    uint64_t exec = isa_exec(wave);
+    isa_lanes lanes = {.d = values->d, .d_high = values->d_high, .mask_out = values->mask, .count = (int)wave->lanes};
+    const uint32_t *low[3] = {NULL, NULL, NULL}, *high[3] = {NULL, NULL, NULL};
+    unsigned source = 0;
+    for (unsigned at = 0; at < i->operand_count; at++) {
+        const isa_role *role = &i->roles[at];
+        if (!role->read || role->write) {
+            continue;
+        }
+        if (role->type == 'm') {
+            lanes.mask_in = spread_mask(wave, isa_read_mask(wave, &i->operands[at]), rooms.mask_room);
+        } else {
+            fetch(wave, i, at, source, exec, &low[source], &high[source], &rooms);
+            source++;
+        }
+    }
+    if (i->roles[0].read && i->roles[0].write) {
+        fetch(wave, i, 0, source, exec, &low[source], &high[source], &rooms);
+    }
+    lanes.a = low[0];
+    lanes.b = low[1];
+    lanes.c = low[2];
+    lanes.a_high = high[0];
+    lanes.b_high = high[1];
+    lanes.c_high = high[2];
+    i->row->lanes(&lanes);
+    if (i->omod != 0 || i->clamp) {
+        modify_output(wave, i, values->d);
+    }
+    values->written = i->dpp != ISA_DPP_NONE ? exec & isa_dpp_written(wave, i) : exec;
+}
+
+static uint64_t gather_mask(const isa_wave *wave, const uint32_t *bits) {
+    uint64_t mask = 0;
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        mask |= (uint64_t)(bits[lane] & 1) << lane;
+    }
+    return mask;
+}
+
+static void store(isa_wave *wave, const isa_instruction *i, const isa_values *values) {
+    for (unsigned at = 0; at < i->operand_count; at++) {
+        const isa_operand *operand = &i->operands[at];
+        if (!i->roles[at].write) {
+            continue;
+        }
+        switch (i->roles[at].type) {
+        case 'm': /* lanes that are off get 0 (RDNA3 guide, VOPC; carry-out alike) */
+            isa_write_mask(wave, operand, gather_mask(wave, values->mask) & values->written);
+            break;
+        case 'h':
+        case 'k':
+            isa_write_half(wave, i, operand, values->written, values->d);
+            break;
+        default:
+            isa_write_lanes(wave, operand, 0, values->written, values->d);
+            if (i->roles[at].count == 2) {
+                isa_write_lanes(wave, operand, 1, values->written, values->d_high);
+            }
+        }
+    }
+}
+
+static void run_lanes(isa_wave *wave, const isa_instruction *i) {
+    isa_values values;
+    compute(wave, i, &values);
+    store(wave, i, &values);
+}
+
+/* Both halves read before either writes (RDNA3 guide, "Dual Issue VALU"). */
+static void run_dual(isa_wave *wave, const isa_instruction *i) {
+    isa_values first, second;
+    compute(wave, i, &first);
+    compute(wave, i->second, &second);
+    store(wave, i, &first);
+    store(wave, i->second, &second);
+}
+
+void isa_wave_run(isa_wave *wave, uint64_t steps) {
+    const isa_kernel *kernel = wave->group->launch->kernel;
+    for (; steps > 0 && wave->state == ISA_WAVE_READY && !wave->failed; steps--) {
+        if (wave->pc >= kernel->count) {
+            isa_give_up(wave, "outside-code", "goes on behind the last instruction of the kernel");
+            return;
+        }
+        const isa_instruction *i = &kernel->code[wave->pc];
+        wave->running = i;
+        if (wave->counts != NULL) {
+            wave->counts->executed[wave->pc]++;
+        }
+        wave->pc++;
+        wave->executed++;
+        if (i->row->wave != NULL) {
+            i->row->wave(wave, i);
+        } else if (i->second != NULL) {
+            run_dual(wave, i);
+        } else {
+            run_lanes(wave, i);
+        }
+    }
+}
