@@ -334,13 +334,8 @@ static fmha_status hip_module_kernel(void *state, void *module, const char *symb
 
 /* ---- Launches -------------------------------------------------------------------------------------------- */
 
-static fmha_status hip_launch(void *state, void *kernel, const fmha_launch_config *config) {
-    const hip_state *s = state;
-    int previous;
-    fmha_status status = enter(s, &previous);
-    if (status != FMHA_OK) {
-        return status;
-    }
+/* The device is current. */
+static fmha_status start(const hip_state *s, void *kernel, const fmha_launch_config *config) {
     size_t argument_bytes = config->argument_bytes;
     /* The runtime copies the block before it returns; it only lacks the const. */
     void *extra[] = {HIP_LAUNCH_BUFFER_POINTER, (void *)(uintptr_t)config->arguments, HIP_LAUNCH_BUFFER_SIZE,
@@ -349,7 +344,14 @@ static fmha_status hip_launch(void *state, void *kernel, const fmha_launch_confi
     int result = s->hip.module_launch_kernel(kernel, grid[0], grid[1], grid[2], workgroup[0], workgroup[1],
                                              workgroup[2], (unsigned)config->lds_dynamic_bytes, config->stream, NULL,
                                              argument_bytes > 0 ? extra : NULL);
-    return leave(s, previous, check(s, result, "hipModuleLaunchKernel"));
+    return check(s, result, "hipModuleLaunchKernel");
+}
+
+static fmha_status hip_launch(void *state, void *kernel, const fmha_launch_config *config) {
+    const hip_state *s = state;
+    int previous;
+    fmha_status status = enter(s, &previous);
+    return status != FMHA_OK ? status : leave(s, previous, start(s, kernel, config));
 }
 
 static fmha_status hip_synchronize(void *state, void *stream) {
@@ -362,6 +364,74 @@ static fmha_status hip_synchronize(void *state, void *stream) {
     status = stream != NULL ? check(s, s->hip.stream_synchronize(stream), "hipStreamSynchronize")
                             : check(s, s->hip.device_synchronize(), "hipDeviceSynchronize");
     return leave(s, previous, status);
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------------------- */
+
+#define SHORT_US 500.0 /* what takes less is run several times in a row, about LONG_US in all */
+#define LONG_US  1000.0
+#define ROW_MAX  200
+
+/* Microseconds of `count` launches in a row, between two events on their stream. */
+static fmha_status time_row(const hip_state *s, void *kernel, const fmha_launch_config *config, int count,
+                            void *const events[2], double *us) {
+    float milliseconds = 0;
+    fmha_status status = check(s, s->hip.event_record(events[0], config->stream), "hipEventRecord");
+    for (int i = 0; i < count && status == FMHA_OK; i++) {
+        status = start(s, kernel, config);
+    }
+    if (status == FMHA_OK) {
+        status = check(s, s->hip.event_record(events[1], config->stream), "hipEventRecord");
+    }
+    if (status == FMHA_OK) {
+        status = check(s, s->hip.event_synchronize(events[1]), "hipEventSynchronize");
+    }
+    if (status == FMHA_OK) {
+        status = check(s, s->hip.event_elapsed_time(&milliseconds, events[0], events[1]), "hipEventElapsedTime");
+    }
+    *us = (double)milliseconds * 1e3;
+    return status;
+}
+
+/* The device is current. Events resolve about a microsecond, and a launch by itself takes a few: one that is short is
+ * run again in a row, of which the mean is taken. */
+static fmha_status time_launch(const hip_state *s, void *kernel, const fmha_launch_config *config,
+                               void *const events[2], double *us) {
+    fmha_status status = time_row(s, kernel, config, 1, events, us);
+    if (status != FMHA_OK || *us >= SHORT_US) {
+        return status;
+    }
+    int count = *us * ROW_MAX > LONG_US ? (int)(LONG_US / *us) : ROW_MAX;
+    status = time_row(s, kernel, config, count, events, us);
+    *us /= count;
+    return status;
+}
+
+static fmha_status hip_measure(void *state, void *kernel, const fmha_launch_config *config, double *us) {
+    const hip_state *s = state;
+    void *events[2] = {NULL, NULL};
+    int previous;
+    fmha_status status = enter(s, &previous);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    for (int i = 0; i < 2 && status == FMHA_OK; i++) {
+        status = check(s, s->hip.event_create(&events[i]), "hipEventCreate");
+    }
+    if (status == FMHA_OK) {
+        status = time_launch(s, kernel, config, events, us);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (events[i] != NULL && s->hip.event_destroy(events[i]) != HIP_SUCCESS) {
+            s->hip.get_last_error(); /* what was measured stands */
+        }
+    }
+    return leave(s, previous, status);
+}
+
+static void hip_about(void *state, char *text, size_t room) {
+    const hip_state *s = state;
+    snprintf(text, room, "HIP %d.%d.%d", s->version / 10000000, s->version / 100000 % 100, s->version % 100000);
 }
 
 const fmha_driver fmha_driver_hip = {
@@ -379,6 +449,9 @@ const fmha_driver fmha_driver_hip = {
     .module_kernel = hip_module_kernel,
     .launch = hip_launch,
     .synchronize = hip_synchronize,
+    .measure = hip_measure,
+    .measure_unit = "us",
+    .about = hip_about,
     .compile_identity = hip_compile_identity,
     .concurrent = true,
 };

@@ -44,6 +44,11 @@ typedef struct hip_api {
                                 unsigned block_y, unsigned block_z, unsigned lds_bytes, void *stream,
                                 void **kernel_parameters, void **extra);
     int (*stream_synchronize)(void *stream);
+    int (*event_create)(void **event);
+    int (*event_destroy)(void *event);
+    int (*event_record)(void *event, void *stream);
+    int (*event_synchronize)(void *event);
+    int (*event_elapsed_time)(float *milliseconds, void *begin, void *end);
     int (*device_synchronize)(void);
     const char *(*get_error_string)(int error);
     const char *(*get_error_name)(int error);

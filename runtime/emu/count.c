@@ -66,6 +66,23 @@ fmha_status emu_counters_list(emu_counters *counters, const fmha_counter **list,
     return FMHA_OK;
 }
 
+/* Two SIMDs share a compute unit; a matrix instruction of RDNA3 takes one of them 32 cycles, in wave32 and wave64. The
+ * L0 cache gives 64 bytes a cycle. */
+enum { MATRIX_CYCLES = 32, SIMDS = 2, L0_CYCLE_BYTES = 64 };
+
+fmha_status emu_counters_cycles(const emu_counters *counters, double *cycles) {
+    uint64_t bytes = 0;
+    if (counters->lost) {
+        return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for counters: free memory and run again");
+    }
+    for (size_t i = 0; i < counters->tensor_count; i++) {
+        bytes += counters->tensors[i].value[0] + counters->tensors[i].value[1]; /* read and written */
+    }
+    *cycles = (double)counters->total[EMU_COUNT_MATRIX] * MATRIX_CYCLES / SIMDS +
+              (double)counters->total[EMU_COUNT_LDS_CYCLES] + (double)bytes / L0_CYCLE_BYTES;
+    return FMHA_OK;
+}
+
 fmha_status emu_count_begin(emu_memory *memory) {
     for (size_t i = 0; i < memory->count; i++) {
         if (!emu_views_count_begin(&memory->list[i].views)) {

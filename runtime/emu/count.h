@@ -65,6 +65,9 @@ void emu_counters_init(emu_counters *counters);
 void emu_counters_clear(emu_counters *counters);
 fmha_status emu_counters_list(emu_counters *counters, const fmha_counter **list, size_t *count);
 
+/* What was counted as cycles of one compute unit on which nothing overlaps (docs/emulator.md). */
+fmha_status emu_counters_cycles(const emu_counters *counters, double *cycles);
+
 /* Around a launch that is counted. */
 fmha_status emu_count_begin(emu_memory *memory);
 void emu_count_end(emu_counters *counters, const emu_memory *memory);

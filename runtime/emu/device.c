@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config.h"
 #include "count.h"
 #include "emu.h"
 #include "launch.h"
@@ -23,7 +24,7 @@ struct loaded {
 struct device {
     emu_state common; /* first */
     emu_workers workers;
-    emu_counters counters;
+    emu_counters counters, measured; /* measured: of one launch */
     loaded *modules;
 };
 
@@ -39,6 +40,7 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
         return status;
     }
     emu_counters_init(&opened->counters);
+    emu_counters_init(&opened->measured);
     *info = emu_state_info(&opened->common);
     info->image_kind = FMHA_IMAGE_HOST_OBJECT;
     *state = opened;
@@ -55,6 +57,7 @@ static void device_close(void *state) {
     }
     emu_workers_free(&closed->workers);
     emu_counters_clear(&closed->counters);
+    emu_counters_clear(&closed->measured);
     emu_state_close(&closed->common);
     free(closed);
 }
@@ -127,8 +130,8 @@ static fmha_status module_kernel(void *state, void *module, const char *symbol, 
     return FMHA_OK;
 }
 
-static fmha_status launch(void *state, void *kernel, const fmha_launch_config *config) {
-    device *owner = state;
+/* `counters` NULL: it is not counted. */
+static fmha_status run(device *owner, void *kernel, const fmha_launch_config *config, emu_counters *counters) {
     emu_state *common = &owner->common;
     const emu_module *module = &((loaded *)kernel)->module;
     fmha_status status = emu_state_check_launch(common, module->image->symbol, module->image->argument_bytes, config);
@@ -155,7 +158,7 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
         .end = module->end,
         .lines = module->lines,
         .number = ++common->launches,
-        .counters = common->count ? &owner->counters : NULL,
+        .counters = counters,
         .text_begin = module->text_begin,
         .text_end = module->text_end,
         .wave = (unsigned)module->image->wave,
@@ -167,7 +170,7 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
         .seconds = common->seconds,
         .findings = &common->findings,
     };
-    if (common->count) {
+    if (counters != NULL) {
         status = emu_count_begin(&common->memory);
     }
     if (status == FMHA_OK) {
@@ -175,12 +178,36 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
     }
     if (status == FMHA_OK) {
         emu_state_note_launch(common, atomic_load(&started.given_up) > 0, module->image->checks != 0);
-        if (common->count) {
-            emu_count_end(&owner->counters, &common->memory);
+        if (counters != NULL) {
+            emu_count_end(counters, &common->memory);
         }
     }
     free(arguments);
     return status;
+}
+
+static fmha_status launch(void *state, void *kernel, const fmha_launch_config *config) {
+    device *owner = state;
+    return run(owner, kernel, config, owner->common.count ? &owner->counters : NULL);
+}
+
+/* Counts a launch of its own. One that has findings costs nothing that could be told: it is wrong. */
+static fmha_status measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
+    device *owner = state;
+    const emu_findings *findings = &owner->common.findings;
+    size_t before = findings->count;
+    emu_counters_clear(&owner->measured);
+    fmha_status status = run(owner, kernel, config, &owner->measured);
+    emu_state_synchronize(state, config->stream); /* older findings are no fault of this launch */
+    if (status == FMHA_OK && findings->count > before) {
+        status = emu_fail(FMHA_ERROR_KERNEL, "%s: %s", findings->list[before].kind, findings->list[before].text);
+    }
+    return status == FMHA_OK ? emu_counters_cycles(&owner->measured, amount) : status;
+}
+
+static void about(void *state, char *text, size_t room) {
+    const device *owner = state;
+    snprintf(text, room, "emulated %s of fmhagen " FMHA_VERSION, owner->common.chip->arch);
 }
 
 static const fmha_driver driver = {
@@ -197,6 +224,9 @@ static const fmha_driver driver = {
     .module_unload = module_unload,
     .module_kernel = module_kernel,
     .launch = launch,
+    .measure = measure,
+    .measure_unit = "counted cycles",
+    .about = about,
     .synchronize = emu_state_synchronize,
     .findings = emu_state_findings,
     .clear_findings = emu_state_clear_findings,

@@ -56,6 +56,11 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_
                                  void **kernel_parameters, void **extra);
 EXPORT int hipStreamSynchronize(void *stream);
 EXPORT int hipDeviceSynchronize(void);
+EXPORT int hipEventCreate(void **made);
+EXPORT int hipEventDestroy(void *destroyed);
+EXPORT int hipEventRecord(void *recorded, void *stream);
+EXPORT int hipEventSynchronize(void *waited_for);
+EXPORT int hipEventElapsedTime(float *milliseconds, void *first, void *last);
 EXPORT const char *hipGetErrorString(int error);
 EXPORT const char *hipGetErrorName(int error);
 EXPORT int hipGetLastError(void);
@@ -212,6 +217,56 @@ int hipDeviceSynchronize(void) {
     int result = begin("hipDeviceSynchronize");
     S.synchronized_stream = (void *)(intptr_t)-1;
     return result;
+}
+
+typedef struct event {
+    int device, launches; /* launches: those before it; -1: it was not recorded */
+    void *stream;
+} event;
+
+int hipEventCreate(void **made) {
+    int result = begin("hipEventCreate");
+    if (result != 0) {
+        return result;
+    }
+    event *created = malloc(sizeof *created);
+    *created = (event){S.current, -1, NULL};
+    S.events++;
+    *made = created;
+    return 0;
+}
+
+int hipEventDestroy(void *destroyed) {
+    free(destroyed);
+    S.events--;
+    return begin("hipEventDestroy");
+}
+
+int hipEventRecord(void *recorded, void *stream) {
+    int result = begin("hipEventRecord");
+    event *e = recorded;
+    if (result != 0 || e->device != S.current) {
+        return result != 0 ? result : give(400);
+    }
+    e->launches = S.launches;
+    e->stream = stream;
+    return 0;
+}
+
+int hipEventSynchronize(void *waited_for) {
+    int result = begin("hipEventSynchronize");
+    return result != 0 ? result : ((event *)waited_for)->launches >= 0 ? 0 : give(400);
+}
+
+int hipEventElapsedTime(float *milliseconds, void *first, void *last) {
+    int result = begin("hipEventElapsedTime");
+    const event *from = first, *to = last;
+    if (result != 0 || from->launches < 0 || to->launches < 0 || from->stream != to->stream) {
+        return result != 0 ? result : give(400);
+    }
+    S.row = to->launches - from->launches;
+    *milliseconds = (float)S.row * S.launch_ms;
+    return 0;
 }
 
 const char *hipGetErrorString(int error) {

@@ -20,6 +20,9 @@ typedef struct fake_hip {
     int memories, modules, launches, set_devices;
     int copied_kind;
     void *synchronized_stream; /* -1: the whole device */
+    int events;                /* alive */
+    float launch_ms;           /* what each launch takes between two events */
+    int row;                   /* launches between the two events that were compared last */
     struct {
         void *function, *stream;
         unsigned grid[3], block[3], lds_bytes;
