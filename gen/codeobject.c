@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "msgpack.h"
+
 /* ---- Facts ----------------------------------------------------------------------------------------------------------
  */
 
@@ -210,167 +212,28 @@ static bool search_finish(struct search *search, struct error *error) {
     return true;
 }
 
-/* ---- MessagePack
- * -------------------------------------------------------------------------------------------------------- A reader of
- * our own: msgpack-c allocates 16 bytes for each element that an array claims to have before it has seen one, so five
- * hostile bytes make it ask for 4 GiB. This one allocates nothing. */
+/* ---- Metadata -------------------------------------------------------------------------------------------------------
+ */
 
-enum item_kind { ITEM_NUMBER, ITEM_STRING, ITEM_MAP, ITEM_ARRAY, ITEM_SKIPPED };
-
-struct item {
-    enum item_kind kind;
-    uint64_t number;  /* of a number, or entries of a map or array */
-    const char *text; /* of a string */
-    size_t length;
-};
-
-struct reader {
-    const uint8_t *at, *end;
-};
-
-static bool take(struct reader *reader, size_t count, const uint8_t **bytes) {
-    if ((size_t)(reader->end - reader->at) < count) {
-        return false;
-    }
-    *bytes = reader->at;
-    reader->at += count;
-    return true;
-}
-
-static bool take_big_endian(struct reader *reader, size_t count, uint64_t *value) {
-    const uint8_t *bytes;
-    if (!take(reader, count, &bytes)) {
-        return false;
-    }
-    *value = 0;
-    for (size_t i = 0; i < count; i++) {
-        *value = *value << 8 | bytes[i];
-    }
-    return true;
-}
-
-static bool take_body(struct reader *reader, uint64_t length, struct item *item) {
-    const uint8_t *bytes;
-    if (length > SIZE_MAX || !take(reader, (size_t)length, &bytes)) {
-        return false;
-    }
-    item->text = (const char *)bytes;
-    item->length = (size_t)length;
-    return true;
-}
-
-/* One item; a map or array is its header alone. Numbers below zero come as ITEM_SKIPPED: no field may hold one. */
-static bool next_item(struct reader *reader, struct item *item) {
-    uint64_t tag, length;
-    if (!take_big_endian(reader, 1, &tag)) {
-        return false;
-    }
-    *item = (struct item){.kind = ITEM_SKIPPED};
-    if (tag <= 0x7f) {
-        item->kind = ITEM_NUMBER;
-        item->number = tag;
-        return true;
-    }
-    if (tag <= 0x9f) {
-        item->kind = tag <= 0x8f ? ITEM_MAP : ITEM_ARRAY;
-        item->number = tag & 0x0f;
-        return true;
-    }
-    if (tag <= 0xbf) {
-        item->kind = ITEM_STRING;
-        return take_body(reader, tag & 0x1f, item);
-    }
-    switch (tag) {
-    case 0xc0: /* nil */
-    case 0xc2: /* false */
-    case 0xc3: /* true */
-        return true;
-    case 0xc4: /* binary */
-    case 0xc5:
-    case 0xc6:
-        return take_big_endian(reader, (size_t)1 << (tag - 0xc4), &length) && take_body(reader, length, item);
-    case 0xc7: /* extension */
-    case 0xc8:
-    case 0xc9:
-        return take_big_endian(reader, (size_t)1 << (tag - 0xc7), &length) && take_body(reader, length + 1, item);
-    case 0xca: /* float32 */
-        return take_body(reader, 4, item);
-    case 0xcb: /* float64 */
-        return take_body(reader, 8, item);
-    case 0xcc: /* unsigned */
-    case 0xcd:
-    case 0xce:
-    case 0xcf:
-        item->kind = ITEM_NUMBER;
-        return take_big_endian(reader, (size_t)1 << (tag - 0xcc), &item->number);
-    case 0xd0: /* signed */
-    case 0xd1:
-    case 0xd2:
-    case 0xd3: {
-        size_t bytes = (size_t)1 << (tag - 0xd0);
-        if (!take_big_endian(reader, bytes, &item->number)) {
-            return false;
-        }
-        item->kind = item->number >> (8 * bytes - 1) ? ITEM_SKIPPED : ITEM_NUMBER;
-        return true;
-    }
-    case 0xd4: /* extension of 1, 2, 4, 8, 16 bytes and its type */
-    case 0xd5:
-    case 0xd6:
-    case 0xd7:
-    case 0xd8:
-        return take_body(reader, ((uint64_t)1 << (tag - 0xd4)) + 1, item);
-    case 0xd9: /* string */
-    case 0xda:
-    case 0xdb:
-        item->kind = ITEM_STRING;
-        return take_big_endian(reader, (size_t)1 << (tag - 0xd9), &length) && take_body(reader, length, item);
-    case 0xdc:
-    case 0xdd:
-        item->kind = ITEM_ARRAY;
-        return take_big_endian(reader, (size_t)2 << (tag - 0xdc), &item->number);
-    case 0xde:
-    case 0xdf:
-        item->kind = ITEM_MAP;
-        return take_big_endian(reader, (size_t)2 << (tag - 0xde), &item->number);
-    default: /* 0xc1 is never used; 0xe0 and up are small negative numbers */
-        return tag != 0xc1;
-    }
-}
-
-/* Skips the entries of a map or array that was just read, however deep; nothing for another item. */
-static bool skip_content(struct reader *reader, const struct item *item) {
-    uint64_t left = item->kind == ITEM_ARRAY ? item->number : item->kind == ITEM_MAP ? 2 * item->number : 0;
-    while (left > 0) {
-        struct item inner;
-        if (!next_item(reader, &inner)) {
-            return false;
-        }
-        left--;
-        left += inner.kind == ITEM_ARRAY ? inner.number : inner.kind == ITEM_MAP ? 2 * inner.number : 0;
-    }
-    return true;
-}
-
-static bool read_kernel(struct reader *reader, struct search *search) {
-    struct item map, key, value;
+static bool read_kernel(struct msgpack_reader *reader, struct search *search) {
+    struct msgpack_item map, key, value;
     struct resources kernel = {0};
-    if (!next_item(reader, &map) || map.kind != ITEM_MAP) {
+    if (!msgpack_next(reader, &map) || map.kind != MSGPACK_MAP) {
         return false;
     }
     for (uint64_t i = 0; i < map.number; i++) {
-        if (!next_item(reader, &key) || key.kind != ITEM_STRING || !next_item(reader, &value)) {
+        if (!msgpack_next(reader, &key) || key.kind != MSGPACK_STRING || !msgpack_next(reader, &value)) {
             return false;
         }
         int *number = number_of(&kernel, key.text, key.length);
         if (number != NULL) {
-            if (value.kind != ITEM_NUMBER || value.number > INT_MAX) {
+            if (value.kind != MSGPACK_NUMBER || value.number > INT_MAX) {
                 return false;
             }
             *number = (int)value.number;
-        } else if (value.kind == ITEM_STRING) {
+        } else if (value.kind == MSGPACK_STRING) {
             note_symbol(&kernel, key.text, key.length, value.text, value.length);
-        } else if (!skip_content(reader, &value)) {
+        } else if (!msgpack_skip(reader, &value)) {
             return false;
         }
     }
@@ -378,24 +241,24 @@ static bool read_kernel(struct reader *reader, struct search *search) {
     return true;
 }
 
-static bool read_metadata(struct reader reader, struct search *search) {
-    struct item map, key, value;
-    if (!next_item(&reader, &map) || map.kind != ITEM_MAP) {
+static bool read_metadata(struct msgpack_reader reader, struct search *search) {
+    struct msgpack_item map, key, value;
+    if (!msgpack_next(&reader, &map) || map.kind != MSGPACK_MAP) {
         return false;
     }
     for (uint64_t i = 0; i < map.number; i++) {
-        if (!next_item(&reader, &key) || key.kind != ITEM_STRING || !next_item(&reader, &value)) {
+        if (!msgpack_next(&reader, &key) || key.kind != MSGPACK_STRING || !msgpack_next(&reader, &value)) {
             return false;
         }
-        if (same(key.text, key.length, "amdhsa.kernels") && value.kind == ITEM_ARRAY) {
+        if (same(key.text, key.length, "amdhsa.kernels") && value.kind == MSGPACK_ARRAY) {
             for (uint64_t k = 0; k < value.number; k++) {
                 if (!read_kernel(&reader, search)) {
                     return false;
                 }
             }
-        } else if (same(key.text, key.length, "amdhsa.target") && value.kind == ITEM_STRING) {
+        } else if (same(key.text, key.length, "amdhsa.target") && value.kind == MSGPACK_STRING) {
             search_target(search, value.text, value.length);
-        } else if (!skip_content(&reader, &value)) {
+        } else if (!msgpack_skip(&reader, &value)) {
             return false;
         }
     }
@@ -417,7 +280,7 @@ static bool cut_short(struct error *error, const char *what, uint64_t offset, ui
 }
 
 /* Finds the metadata in one run of notes. */
-static bool find_note(const uint8_t *notes, size_t length, struct reader *metadata) {
+static bool find_note(const uint8_t *notes, size_t length, struct msgpack_reader *metadata) {
     size_t at = 0;
     while (length - at >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
@@ -438,8 +301,8 @@ static bool find_note(const uint8_t *notes, size_t length, struct reader *metada
 }
 
 /* Linked objects have their notes in a program header, relocatable ones in a section alone. */
-static bool find_metadata(const uint8_t *bytes, size_t length, const Elf64_Ehdr *header, struct reader *metadata,
-                          struct error *error) {
+static bool find_metadata(const uint8_t *bytes, size_t length, const Elf64_Ehdr *header,
+                          struct msgpack_reader *metadata, struct error *error) {
     if (header->e_phnum > 0) {
         uint64_t size = (uint64_t)header->e_phnum * header->e_phentsize;
         if (header->e_phentsize != sizeof(Elf64_Phdr) || !within(length, header->e_phoff, size)) {
@@ -526,7 +389,7 @@ static bool read_header(const uint8_t *bytes, size_t length, Elf64_Ehdr *header,
 bool codeobject_resources(const void *bytes, size_t length, const char *symbol, struct resources *resources,
                           struct error *error) {
     Elf64_Ehdr header;
-    struct reader metadata;
+    struct msgpack_reader metadata;
     struct search search = {.symbol = symbol, .out = resources};
     memset(resources, 0, sizeof *resources);
     if (!read_header(bytes, length, &header, error) || !find_metadata(bytes, length, &header, &metadata, error)) {
