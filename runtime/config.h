@@ -23,12 +23,12 @@
 #define FMHA_PROGRAM_BESIDE "../bin"
 #endif
 
-/* The build folder of fmhagen's tree, and where the emulated device's driver is in it; "": there is none. */
+/* The build folder of fmhagen's tree, and the one in it whose folders emu and isa hold these drivers; "": none. */
 #ifndef FMHA_BUILD_DIR
 #define FMHA_BUILD_DIR ""
 #endif
-#ifndef FMHA_EMU_BUILD_DIR
-#define FMHA_EMU_BUILD_DIR ""
+#ifndef FMHA_DRIVERS_BUILD_DIR
+#define FMHA_DRIVERS_BUILD_DIR ""
 #endif
 
 #endif

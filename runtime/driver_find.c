@@ -20,6 +20,7 @@ static const struct {
     const fmha_driver *built_in; /* NULL: in libfmha_NAME.so */
 } known_drivers[] = {
     {"emu", "emu:ARCH", NULL},
+    {"isa", "isa:ARCH", NULL},
     {"hip", "hip[:N]", &fmha_driver_hip},
 };
 
@@ -56,8 +57,8 @@ static fmha_status fail_unknown(const char *device_name, const char *word) {
             snprintf(hint, sizeof hint, "; did you mean '%s'?", known_drivers[i].name);
         }
     }
-    return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s or %s, got the driver '%s'%s", device_name,
-                     known_drivers[0].syntax, known_drivers[1].syntax, word, hint);
+    return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s, %s or %s, got the driver '%s'%s", device_name,
+                     known_drivers[0].syntax, known_drivers[1].syntax, known_drivers[2].syntax, word, hint);
 }
 
 /* ---- Shared objects -------------------------------------------------------------------------------------- */
@@ -76,8 +77,14 @@ static bool is_in_build(const char *folder) {
            (folder[length] == '/' || folder[length] == '\0');
 }
 
+static void *open_in_build(library_search *search, const char *driver_name, const char *const *names) {
+    char folder[PATH_MAX];
+    int length = snprintf(folder, sizeof folder, "%s/%s", FMHA_DRIVERS_BUILD_DIR, driver_name);
+    return length < (int)sizeof folder ? library_open_in(search, folder, names) : NULL;
+}
+
 /* `chosen`, $FMHA_DRIVER_DIR, decides alone; NULL: it is not set. */
-static void *open_library(library_search *search, const char *file, const char *chosen) {
+static void *open_library(library_search *search, const char *driver_name, const char *file, const char *chosen) {
     const char *names[] = {file, NULL};
     char folder[PATH_MAX];
     void *library = NULL;
@@ -88,7 +95,7 @@ static void *open_library(library_search *search, const char *file, const char *
     if (library_own_folder(folder)) {
         library = library_open_in(search, folder, names);
         if (library == NULL && is_in_build(folder)) {
-            library = library_open_in(search, FMHA_EMU_BUILD_DIR, names);
+            library = open_in_build(search, driver_name, names);
         }
         if (library == NULL) {
             library = open_beside(search, folder, names);
@@ -110,7 +117,7 @@ static fmha_status find_shared(const char *device_name, const char *driver_name,
     }
     const char *chosen = getenv("FMHA_DRIVER_DIR");
     bool decided = chosen != NULL && chosen[0] != '\0';
-    void *opened = open_library(search, file, decided ? chosen : NULL);
+    void *opened = open_library(search, driver_name, file, decided ? chosen : NULL);
     fmha_status status = FMHA_OK;
     if (opened == NULL) {
         status = fmha_fail(FMHA_ERROR_NO_DRIVER, "device '%s': expected its driver %s, looked at%s\n%s", device_name,

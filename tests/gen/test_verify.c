@@ -351,7 +351,7 @@ Test(verify, an_unknown_device_is_an_error) {
     options.device = "abacus";
     cr_assert(!verify(naive, settings, &options, &report, &error));
     cr_assert(error.kind == ERROR_RUN);
-    cr_assert_str_eq(error.text, "device 'abacus': expected emu:ARCH or hip[:N], got the driver 'abacus'");
+    cr_assert_str_eq(error.text, "device 'abacus': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'abacus'");
 }
 
 Test(verify, the_same_seed_makes_the_same_report) {

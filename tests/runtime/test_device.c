@@ -59,18 +59,19 @@ Test(device, selector_is_what_follows_the_colon) {
 Test(device, unknown_driver_is_refused_with_the_nearest) {
     fmha_device *other = device;
     expect_error(fmha_device_open("hpi:1", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'hpi:1': expected emu:ARCH or hip[:N], got the driver 'hpi'; did you mean 'hip'?");
+                 "device 'hpi:1': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'hpi'; did you mean 'hip'?");
     cr_assert_null(other);
     expect_error(fmha_device_open("emulator", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'emulator': expected emu:ARCH or hip[:N], got the driver 'emulator'");
-    expect_error(fmha_device_open("EMU:gfx1151", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'EMU:gfx1151': expected emu:ARCH or hip[:N], got the driver 'EMU'; did you mean 'emu'?");
+                 "device 'emulator': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'emulator'");
+    expect_error(
+        fmha_device_open("EMU:gfx1151", &other), FMHA_ERROR_ARGUMENT,
+        "device 'EMU:gfx1151': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'EMU'; did you mean 'emu'?");
     expect_error(fmha_device_open("", &other), FMHA_ERROR_ARGUMENT,
-                 "device '': expected emu:ARCH or hip[:N], got the driver ''");
+                 "device '': expected emu:ARCH, isa:ARCH or hip[:N], got the driver ''");
     expect_error(fmha_device_open(":gfx1151", &other), FMHA_ERROR_ARGUMENT,
-                 "device ':gfx1151': expected emu:ARCH or hip[:N], got the driver ''");
+                 "device ':gfx1151': expected emu:ARCH, isa:ARCH or hip[:N], got the driver ''");
     expect_error(fmha_device_open("emm", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'emm': expected emu:ARCH or hip[:N], got the driver 'emm'; did you mean 'emu'?");
+                 "device 'emm': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'emm'; did you mean 'emu'?");
     finish();
 }
 
