@@ -387,7 +387,7 @@ static bool read_key(struct reader *reader, struct fmha_key *key) {
     for (int field = 0; read && field < FMHA_KEY_FIELDS; field++) {
         char *before = reader->cursor;
         if (!take_field(reader, key, field)) {
-            read = field > 0 && lacks_fields(key);
+            read = lacks_fields(key);
             reader->cursor = before;
         }
     }

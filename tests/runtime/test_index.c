@@ -443,7 +443,7 @@ Test(index, a_nul_is_no_end) {
     } cases[] = {
         {"a_first.hs", "lib/fmha.index:22: " LINE_FILE "'object 17496 0123456789abcdef a_first.hs'" CURE},
         {"instance a_", "lib/fmha.index:13: " LINE_NAME "'instance a_'" CURE},
-        {"target gfx11", "lib/fmha.index:14: " LINE_TARGET "'target gfx11'" CURE},
+        {"target gfx942:sramecc+", "lib/fmha.index:26: " LINE_TARGET "'target gfx942:sramecc+'" CURE},
         {"grid heads", "lib/fmha.index:20: expression 'heads': " LINE_VALUE "'heads'" CURE},
         {"mask=causal-bottom-right v_layout=row",
          "lib/fmha.index:15: " LINE_KEY "' v_layout=row' at the end of 'key operation=forward dtype=f16 head_dim=128 "
