@@ -19,6 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 struct module {
     char image[sizeof RECORD.launched_image];
     char symbol[sizeof RECORD.launched_symbol]; /* of its last kernel, whose handle is this module */
+    int measurements;
 };
 
 static void add(int *number, int change) {
@@ -176,6 +177,18 @@ static fmha_status fake_launch(void *state, void *kernel, const fmha_launch_conf
     return result_of("launch");
 }
 
+static fmha_status fake_measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
+    struct module *module = kernel;
+    char *end;
+    fmha_status status = fake_launch(state, kernel, config);
+    pthread_mutex_lock(&lock);
+    *amount = strtod(module->image, &end) + 0.25 * module->measurements++;
+    size_t length = strlen(RECORD.measured);
+    snprintf(RECORD.measured + length, sizeof RECORD.measured - length, " %s", module->symbol);
+    pthread_mutex_unlock(&lock);
+    return end != module->image ? status : fail(FMHA_ERROR_DRIVER, "fake: %s hangs", module->symbol);
+}
+
 static fmha_status fake_synchronize(void *state, void *stream) {
     (void)state;
     RECORD.synchronized_stream = stream;
@@ -216,6 +229,8 @@ const fmha_driver *fmha_driver_entry(fmha_fail_function fail_function) {
     driver.concurrent = RECORD.concurrent;
     driver.compile_identity = RECORD.identity != NULL ? fake_compile_identity : NULL;
     driver.version = RECORD.version != 0 ? RECORD.version : FMHA_DRIVER_VERSION;
+    driver.measure = RECORD.measure_unit != NULL ? fake_measure : NULL;
+    driver.measure_unit = RECORD.measure_unit;
     driver.findings = RECORD.without_findings ? NULL : fake_findings;
     driver.clear_findings = RECORD.without_findings ? NULL : fake_clear_findings;
     return &driver;

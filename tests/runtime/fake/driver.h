@@ -28,6 +28,9 @@ typedef struct fake_driver_record {
     bool concurrent, quiet;        /* of the table; and launches are not recorded */
     const char *arch;              /* NULL: "gfx1151" */
     const char *identity;          /* of its compiler; NULL: the table has no compile_identity */
+    const char *measure_unit;      /* NULL: the table has no measure. A launch costs the number that its image begins
+                                      with, and 0.25 more each time; one whose image has none fails */
+    char measured[4096];           /* the kernels that were measured, each with a blank before it, cut */
     unsigned compile_ms;           /* how long it compiles */
     int compiling, compiling_most; /* at once: now, and at most so far */
 } fake_driver_record;
