@@ -281,6 +281,46 @@ typedef void (*fmha_explain_visit)(void *context, const fmha_consideration *cons
 FMHA_API fmha_status fmha_forward_explain(fmha_device *device, const fmha_forward_problem *problem,
                                           fmha_explain_visit visit, void *context);
 
+/* ---- Packing ------------------------------------------------------------------------------------------------------
+ *
+ * Copies a tensor of 16-bit elements from any strides into others: K and V of a cache with odd strides into rows that
+ * the fast instances of attention take (`to` with address and strides of multiples of 16 bytes), and V into the
+ * transposed form of FMHA_V_TRANSPOSED. Elements are moved as bits: f16, bf16 and any other format of 16 bits.
+ */
+
+typedef struct fmha_pack_problem {
+    size_t struct_bytes;                    /* sizeof(fmha_pack_problem): FMHA_PACK_PROBLEM_INIT sets it */
+    int32_t transposed;                     /* 0, or 1: of each head the columns become rows */
+    int32_t reserved;                       /* 0 */
+    int64_t batch, heads, seqlen, head_dim; /* 0 and up */
+    fmha_tensor from;                       /* [batch][heads][seqlen][head_dim]; a stride may be 0 */
+    fmha_tensor to; /* the same, or transposed: [batch][heads][head_dim][seqlen]; written; no two of its elements share
+                       memory, nor one with `from` */
+    void *stream;   /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_pack_problem;
+
+#ifdef __cplusplus
+#define FMHA_PACK_PROBLEM_INIT fmha_pack_problem_init()
+#else
+#define FMHA_PACK_PROBLEM_INIT ((fmha_pack_problem){.struct_bytes = sizeof(fmha_pack_problem)})
+#endif
+static inline fmha_pack_problem fmha_pack_problem_init(void) {
+    fmha_pack_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    return problem;
+}
+
+/* Starts the copy on the problem's stream and returns; instances are found as fmha_forward finds them. One without
+ * elements is FMHA_OK and launches nothing. FMHA_ERROR_NO_INSTANCE: nothing serves it; `to` is untouched. */
+FMHA_API fmha_status fmha_pack(fmha_device *device, const fmha_pack_problem *problem);
+
+/* Does what the first call would do before its launch, as fmha_forward_prepare. */
+FMHA_API fmha_status fmha_pack_prepare(fmha_device *device, const fmha_pack_problem *problem);
+
+/* ---- Where instances come from ------------------------------------------------------------------------------------
+ */
+
 /* Adds a folder of instances, as `fmhagen library` makes it, before those that are found by themselves. The folder may
  * hold no instances for this chip. Once a first problem was looked up it counts from fmha_device_forget on. */
 FMHA_API fmha_status fmha_device_add_library(fmha_device *device, const char *folder);
