@@ -41,7 +41,10 @@ static fmha_status refuse(const decoder *d, uint64_t address) {
 static isa_role read_role(const char *word, size_t length, unsigned wave) {
     isa_role role = {.read = word[0] == 'S' || word[0] == 'B', .write = word[0] == 'D' || word[0] == 'B'};
     role.type = length > 1 ? word[1] : 'x';
-    role.count = (uint8_t)(length > 2 ? atoi(word + 2) : role.type == 'd' ? 2 : role.type == 'm' ? wave / 32 : 1);
+    role.count = (uint8_t)(length > 2          ? (unsigned)atoi(word + 2)
+                           : role.type == 'd' ? 2u
+                           : role.type == 'm' ? wave / 32
+                                              : 1u);
     return role;
 }
 

@@ -235,7 +235,8 @@ typedef struct isa_launch {
     const isa_kernel *kernel;
     const emu_memory *memory;
     emu_findings *findings;
-    unsigned char *kernarg; /* of kernel->kernarg_bytes */
+    unsigned char *kernarg;      /* of kernel->kernarg_bytes, an allocation of the device's */
+    const void *dispatch_packet; /* the same; NULL: the kernel does not ask for it */
     unsigned grid[3], workgroup[3];
     unsigned long long groups;
     size_t lds_dynamic_bytes;
