@@ -56,6 +56,8 @@ const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
      .row_count = 1},
 };
 
+const char *const library_preset_words[LIBRARY_PRESET_COUNT + 1] = {"minimal", "llm-inference", "all", NULL};
+
 const struct library_preset *library_preset_find(const char *name) {
     for (int i = 0; i < LIBRARY_PRESET_COUNT; i++)
         if (strcmp(library_presets[i].name, name) == 0)

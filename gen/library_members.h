@@ -15,6 +15,7 @@ struct library_preset {
 };
 #define LIBRARY_PRESET_COUNT 3
 extern const struct library_preset library_presets[LIBRARY_PRESET_COUNT];
+extern const char *const library_preset_words[LIBRARY_PRESET_COUNT + 1]; /* their names, NULL-terminated */
 
 /* NULL without one of that name. */
 const struct library_preset *library_preset_find(const char *name);

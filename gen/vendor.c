@@ -379,7 +379,8 @@ bool vendor_write(const char *folder, const struct vendor_tree *tree, const stru
     if (done && plan.in_the_way_count && !force) {
         char others[64] = "";
         if (plan.in_the_way_count > 1)
-            snprintf(others, sizeof others, " and %zu others", plan.in_the_way_count - 1);
+            snprintf(others, sizeof others, " and %zu other%s", plan.in_the_way_count - 1,
+                     plan.in_the_way_count > 2 ? "s" : "");
         done = error_set(error, ERROR_RUN,
                          "%s/%s%s: expected what 'fmhagen vendor' left there, got a file that is modified or foreign; "
                          "move it away, or give --force to overwrite it",

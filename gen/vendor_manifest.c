@@ -87,8 +87,9 @@ static bool refuse(const struct parser *parser, const char *expected, const char
     for (size_t i = 0; i < sizeof shown - 1 && got[i]; i++)
         shown[i] = got[i] >= ' ' && got[i] < 127 ? got[i] : '?';
     return error_set(parser->error, ERROR_RUN,
-                     "%s:%d: expected %s, got '%s%s'; it is no MANIFEST that 'fmhagen vendor' left there", parser->path,
-                     parser->number, expected, shown, strlen(got) > 80 ? "…" : "");
+                     "%s:%d: expected %s, got '%s%s'; it is not as 'fmhagen vendor' left it: restore it, or vendor "
+                     "anew with --force",
+                     parser->path, parser->number, expected, shown, strlen(got) > 80 ? "…" : "");
 }
 
 /* The next line, or NULL with an error that says what was expected. A last line without its end is no line. */

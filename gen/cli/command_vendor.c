@@ -6,10 +6,12 @@
 
 #include "cli.h"
 #include "kernels.h"
+#include "library_members.h"
 #include "output.h"
 #include "vendor.h"
 
 struct vendor_options {
+    const char *preset;
     bool check, force;
 };
 
@@ -53,9 +55,12 @@ static bool add_option(struct words *words, const char *name, const char *value,
     return done;
 }
 
-/* The options of a kernel as they were given, in the order of the spec. */
-static bool collect_words(const struct kernel_options *kernel, struct words *words, struct error *error) {
+/* The options that choose kernels as they were given, in the order of the spec. */
+static bool collect_words(const struct arguments *arguments, struct words *words, struct error *error) {
+    const struct vendor_options *own = arguments->own;
+    const struct kernel_options *kernel = &arguments->kernel;
     bool done = !kernel->arch || add_option(words, "arch", kernel->arch, false, error);
+    done = done && (!own->preset || add_option(words, "preset", own->preset, false, error));
     for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
         if (kernel->field[id])
             done = add_option(words, spec_fields[id].option, kernel->field[id], spec_fields[id].bare != NULL, error);
@@ -64,18 +69,30 @@ static bool collect_words(const struct kernel_options *kernel, struct words *wor
     return done;
 }
 
-/* Makes the files that the options of `kernel` ask for. */
-static bool make_tree(const struct kernel_options *kernel, struct vendor_tree *tree, struct error *error) {
+static bool open_kernels(const struct arguments *arguments, struct kernels *kernels, struct error *error) {
+    const struct vendor_options *own = arguments->own;
+    const struct kernel_options *typed = &arguments->kernel;
+    struct spec_choices choices = {.arch = typed->arch, .set = typed->set.item, .set_count = typed->set.count};
+    memcpy(choices.field, typed->field, sizeof choices.field);
+    kernels->engine = template_engine_new(NULL, error);
+    return kernels->engine && library_members(own->preset ? library_preset_find(own->preset) : NULL, &choices,
+                                              kernels->engine, &kernels->specs, &kernels->count, error);
+}
+
+/* Makes the files that the options ask for. */
+static bool make_tree(const struct arguments *arguments, struct vendor_tree *tree, struct error *error) {
     struct words words = {0};
     struct kernels kernels = {0};
     *tree = (struct vendor_tree){0};
-    bool done =
-        collect_words(kernel, &words, error) && kernels_open(kernel, &kernels, error) && kernels_emit(&kernels, error);
+    bool done = collect_words(arguments, &words, error) && open_kernels(arguments, &kernels, error) &&
+                kernels_emit(&kernels, error);
     struct vendor_kernel *members = done ? calloc(kernels.count, sizeof *members) : NULL;
     if (done && !members)
         done = error_set(error, ERROR_RUN, "vendor: out of memory");
-    for (size_t i = 0; done && i < kernels.count; i++)
+    for (size_t i = 0; done && i < kernels.count; i++) {
         members[i].instance = &kernels.instances[i];
+        done = library_rank(&kernels.specs[i], kernels.engine, &members[i].rank, error);
+    }
     done = done && vendor_make(members, kernels.count, words.item, words.count, tree, error);
     free(members);
     kernels_free(&kernels);
@@ -93,7 +110,7 @@ static bool remake_tree(const char *folder, const struct manifest *manifest, str
     if (done && (arguments.operand_count || arguments.help || arguments.version || own->check || own->force ||
                  arguments.kernel.template_dir))
         done = error_set(error, ERROR_RUN, "expected nothing but options of a kernel and a preset");
-    done = done && make_tree(&arguments.kernel, tree, error);
+    done = done && make_tree(&arguments, tree, error);
     arguments_free(&arguments);
     if (!done) {
         struct error copy = *error;
@@ -103,8 +120,9 @@ static bool remake_tree(const char *folder, const struct manifest *manifest, str
     return done;
 }
 
-static bool describes_kernel(const struct kernel_options *kernel) {
-    bool any = kernel->arch || kernel->set.count;
+static bool chooses_kernels(const struct arguments *arguments) {
+    const struct kernel_options *kernel = &arguments->kernel;
+    bool any = ((const struct vendor_options *)arguments->own)->preset || kernel->arch || kernel->set.count;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++)
         any = any || kernel->field[id];
     return any;
@@ -206,8 +224,8 @@ static bool update(const char *folder, const struct arguments *arguments, struct
         done = true;
     }
     if (done)
-        done = found && !describes_kernel(&arguments->kernel) ? remake_tree(folder, &manifest, &tree, error)
-                                                              : make_tree(&arguments->kernel, &tree, error);
+        done = found && !chooses_kernels(arguments) ? remake_tree(folder, &manifest, &tree, error)
+                                                    : make_tree(arguments, &tree, error);
     done = done && make_parents(folder, error) && vendor_write(folder, &tree, &manifest, own->force, &changes, error);
     if (done)
         text_printf(out, "%s: %zu files, %zu written, %zu removed\n", folder, tree.count, changes.written,
@@ -232,7 +250,7 @@ static int run(const struct arguments *arguments) {
                          "--template-dir: expected built-in templates, got a folder; what is vendored must be made "
                          "anew by the command in its %s alone",
                          VENDOR_MANIFEST);
-    else if (own->check && (own->force || describes_kernel(&arguments->kernel)))
+    else if (own->check && (own->force || chooses_kernels(arguments)))
         done = error_set(&error, ERROR_USAGE,
                          "--check: expected a folder alone, got other options beside it; it takes those in the "
                          "folder's %s",
@@ -245,6 +263,13 @@ static int run(const struct arguments *arguments) {
 }
 
 static const struct option_row options[] = {
+    {.name = "preset",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct vendor_options, preset),
+     .words = library_preset_words,
+     .value = "NAME",
+     .help = "which kernels, beside --arch: minimal, llm-inference or all, as 'fmhagen library --help' tells; other "
+             "options narrow it"},
     {.name = "check",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct vendor_options, check),

@@ -5,6 +5,7 @@
 
 #include "vendor_manifest.h"
 
+#define CURE  "; it is not as 'fmhagen vendor' left it: restore it, or vendor anew with --force"
 #define SHA_A "0000000000000000000000000000000000000000000000000000000000000000"
 #define SHA_B "00000000000000000000000000000000000000000000000000000000000000ff"
 #define HEAD  "fmha-vendor 1\nmade-by fmhagen 0.1.0\ncommand fmhagen vendor . --arch gfx1151 --hd 64\n"
@@ -94,8 +95,7 @@ Test(manifest, refuses_what_it_would_not_write) {
         struct manifest manifest;
         struct error error = {.text = ""};
         char expected[512];
-        snprintf(expected, sizeof expected, "d/MANIFEST:%s; it is no MANIFEST that 'fmhagen vendor' left there",
-                 rows[i].message);
+        snprintf(expected, sizeof expected, "d/MANIFEST:%s" CURE, rows[i].message);
         cr_expect_not(parse(rows[i].text, &manifest, &error), "row %zu is taken", i);
         cr_expect_str_eq(error.text, expected);
         cr_expect_eq(error.kind, ERROR_RUN);
@@ -124,8 +124,7 @@ Test(manifest, refuses_what_stands_behind_a_nul) {
     struct manifest manifest;
     struct error error;
     cr_expect_not(manifest_parse("d/MANIFEST", text, sizeof text - 1, &manifest, &error));
-    cr_expect_str_eq(error.text, "d/MANIFEST:6: expected nothing after the end, got 'a NUL'; it is no MANIFEST that "
-                                 "'fmhagen vendor' left there");
+    cr_expect_str_eq(error.text, "d/MANIFEST:6: expected nothing after the end, got 'a NUL'" CURE);
     manifest_free(&manifest);
 }
 

@@ -183,7 +183,7 @@ Test(vendor, refuses_to_remove_what_is_modified) {
     put("d/src/a.c", "mine");
     put("d/src/b.c", "mine too");
     must_refuse(tree_of("LICENSE", "l", NULL), false,
-                "d/src/a.c and 1 others: expected what 'fmhagen vendor' left there, got a file that is modified or "
+                "d/src/a.c and 1 other: expected what 'fmhagen vendor' left there, got a file that is modified or "
                 "foreign; move it away, or give --force to overwrite it");
     expect_states("unmodified LICENSE\nmodified src/a.c\nmodified src/b.c\n");
 }
