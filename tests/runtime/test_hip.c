@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "device.h"
 #include "fake/hip.h"
 #include "fmha.h"
 #include "hip_api.h"
@@ -377,6 +378,74 @@ Test(hip, launch_is_passed_on) {
     config = (fmha_launch_config){.grid = {1, 1, 1}, .workgroup = {1, 1, 1}}; /* a kernel without arguments */
     cr_assert_eq(fmha_kernel_launch(kernel, &config), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(hip->launched.argument_bytes, 0);
+    fmha_device_close(device);
+    finish();
+}
+
+/* ---- Measuring ------------------------------------------------------------------------------------------- */
+
+static fmha_kernel *load_kernel(fmha_device *device, const char *arch) {
+    unsigned char image[SUPPORT_IMAGE_BYTES];
+    fmha_module *module;
+    fmha_kernel *kernel;
+    cr_assert_eq(fmha_module_load(device, image, support_make_image(arch, image), &module), FMHA_OK);
+    cr_assert_eq(fmha_module_kernel(module, "fmha_forward", &kernel), FMHA_OK);
+    return kernel;
+}
+
+/* A long launch is timed by itself, a short one in a row that lasts about a millisecond, the shortest 200 times. */
+Test(hip, launches_are_measured_by_events) {
+    static const struct {
+        float ms;
+        int launches, row;
+    } cases[] = {{2.5F, 1, 1}, {0.5F, 1, 1}, {0.25F, 1 + 4, 4}, {0.0078125F, 1 + 128, 128}, {0.001F, 1 + 200, 200}};
+    fmha_device *device = open_device("hip:1");
+    fmha_kernel *kernel = load_kernel(device, "gfx1100");
+    const fmha_launch_config config = {.grid = {5, 1, 1}, .workgroup = {32, 1, 1}, .stream = (void *)&cases};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double us;
+        int before = hip->launches;
+        hip->launch_ms = cases[i].ms;
+        cr_assert_eq(fmha_kernel_measure(kernel, &config, &us), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_float_eq(us, (double)cases[i].ms * 1e3, 1e-3);
+        cr_assert_eq(hip->launches - before, cases[i].launches);
+        cr_assert_eq(hip->row, cases[i].row);
+        cr_assert_eq(hip->launched.device, 1);
+        cr_assert_eq(hip->launched.stream, (void *)&cases);
+        cr_assert_eq(hip->current, 0);
+        cr_assert_eq(hip->events, 0);
+    }
+    char about[64];
+    fmha_device_about(device, about, sizeof about);
+    cr_assert_str_eq(about, "HIP 6.4.43484");
+    fmha_device_close(device);
+    finish();
+}
+
+Test(hip, events_that_fail_are_told_of_and_freed) {
+    static const char *const functions[] = {"hipEventCreate", "hipEventRecord", "hipEventSynchronize",
+                                            "hipEventElapsedTime", "hipModuleLaunchKernel"};
+    fmha_device *device = open_device("hip:1");
+    fmha_kernel *kernel = load_kernel(device, "gfx1100");
+    const fmha_launch_config config = {.grid = {1, 1, 1}, .workgroup = {32, 1, 1}};
+    double us;
+    hip->launch_ms = 1;
+    hip->fail_code = 719;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+        char text[512];
+        hip->fail_in = functions[i];
+        hip->fail_after = 0;
+        snprintf(text, sizeof text,
+                 "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG,
+                 functions[i]);
+        expect_error(fmha_kernel_measure(kernel, &config, &us), FMHA_ERROR_DRIVER, text);
+        cr_assert_eq(hip->events, 0);
+        cr_assert_eq(hip->current, 0);
+    }
+    hip->fail_in = "hipEventDestroy"; /* what was measured stands */
+    hip->fail_after = 0;
+    cr_assert_eq(fmha_kernel_measure(kernel, &config, &us), FMHA_OK, "%s", fmha_last_error());
+    hip->fail_in = NULL;
     fmha_device_close(device);
     finish();
 }

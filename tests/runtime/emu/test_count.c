@@ -99,6 +99,63 @@ Test(count, bytes_and_matrix_instructions) {
     emu_test_close(&test);
 }
 
+/* A launch is measured by itself, in whatever state the device's own counters are. */
+Test(count, measured_cycles) {
+    static const char text[] =
+        "typedef _Float16 half16 __attribute__((ext_vector_type(16)));\n"
+        "typedef float float8 __attribute__((ext_vector_type(8)));\n"
+        "extern \"C\" __global__ void kernel(unsigned *out, const unsigned *in) {\n"
+        "    const unsigned i = threadIdx.x;\n"
+        "    unsigned *lds = (unsigned *)fmha_emu_lds(128);\n"
+        "    half16 a = {};\n"
+        "    float8 c = {};\n"
+        "    for (int j = 0; j < 3; j++) c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, a, c);\n"
+        "    ((volatile unsigned *)lds)[i] = in[i];\n"
+        "    out[i] = (unsigned)c[0];\n"
+        "}\n";
+    emu_test test = emu_test_open("gfx1151");
+    void *kernel = emu_test_kernel(&test, text, "k.hip", 32);
+    struct {
+        void *out, *in;
+    } given = {emu_test_buffer(&test, 4096, "out", NULL), emu_test_buffer(&test, 4096, "in", NULL)};
+    const fmha_launch_config config = {
+        .grid = {5, 1, 1}, .workgroup = {32, 1, 1}, .arguments = &given, .argument_bytes = sizeof given};
+    cr_assert(eq(str, (char *)test.driver->measure_unit, "counted cycles"));
+    for (int counted = 0; counted < 2; counted++) {
+        double cycles = 0;
+        emu_test_set(&test, "count", counted);
+        cr_assert(eq(int, emu_test_run(&test, kernel, 1, 32, &given, sizeof given), FMHA_OK));
+        for (int time = 0; time < 2; time++) {
+            cr_assert(eq(int, test.driver->measure(test.device, kernel, &config, &cycles), FMHA_OK), "%s",
+                      fmha_last_error());
+            /* each of five workgroups: three matrix instructions, one write to LDS, 128 bytes read and 128 written */
+            cr_assert(eq(dbl, cycles, 5 * (3 * 16 + 1 + 256 / 64.0)));
+        }
+    }
+    cr_assert(eq(u64, value(&test, "launches", NULL), 1));
+    cr_assert(eq(u64, value(&test, "matrix_instructions", NULL), 3));
+    emu_test_close(&test);
+}
+
+/* A kernel that does what it must not costs nothing that could be told, however often it is asked. */
+Test(count, wrong_kernel_has_no_cycles) {
+    static const char text[] = "extern \"C\" __global__ void kernel(unsigned *out) {\n"
+                               "    if (out) out[1024 + threadIdx.x] = 1;\n"
+                               "}\n";
+    emu_test test = emu_test_open("gfx1151");
+    void *kernel = emu_test_kernel(&test, text, "k.hip", 32);
+    void *given = emu_test_buffer(&test, 4096, "out", NULL);
+    const fmha_launch_config config = {
+        .grid = {1, 1, 1}, .workgroup = {32, 1, 1}, .arguments = &given, .argument_bytes = sizeof given};
+    for (int time = 0; time < 2; time++) {
+        double cycles;
+        cr_assert(eq(int, test.driver->measure(test.device, kernel, &config, &cycles), FMHA_ERROR_KERNEL));
+        cr_assert_not_null(strstr(fmha_last_error(), "out-of-bounds: "), "%s", fmha_last_error());
+    }
+    test.driver->clear_findings(test.device);
+    emu_test_close(&test);
+}
+
 Test(count, options_are_checked) {
     emu_test test = emu_test_open("gfx1151");
     cr_assert(eq(int, test.driver->set(test.device, "sed", 1), FMHA_ERROR_ARGUMENT));
