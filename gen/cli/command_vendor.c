@@ -139,13 +139,13 @@ struct account {
 static void tell_state(void *context, const char *name, enum vendor_state state) {
     struct account *account = context;
     account->files[state]++;
-    text_printf(&account->out, "%-12s%s\n", vendor_state_names[state], name);
+    text_printf(&account->out, "%-14s%s\n", vendor_state_names[state], name);
 }
 
 static void tell_outdated(void *context, const char *name, const char *verb) {
     struct account *account = context;
     account->outdated++;
-    text_printf(&account->out, "would %-6s%s\n", verb, name);
+    text_printf(&account->out, "would %-8s%s\n", verb, name);
 }
 
 static int check(const char *folder) {
