@@ -190,7 +190,10 @@ static bool tell(const struct library *library, bool index_only, struct error *e
         size_t compiled = count_state(library, processor, LIBRARY_COMPILED);
         size_t current = count_state(library, processor, LIBRARY_CURRENT);
         size_t texts = count_state(library, processor, LIBRARY_TEXT);
-        text_printf(&text, "%s/%s: %zu instances", library->folder, processor, compiled + current + texts);
+        size_t all = compiled + current + texts;
+        char *folder = library_join(library->folder, processor, "", "", error);
+        text_printf(&text, "%s: %zu instance%s", folder ? folder : processor, all, all == 1 ? "" : "s");
+        free(folder);
         if (!index_only)
             text_printf(&text, ": %zu compiled, %zu as before", compiled, current);
         if (texts)
@@ -198,7 +201,8 @@ static bool tell(const struct library *library, bool index_only, struct error *e
         text_puts(&text, "\n");
     }
     if (library->removed)
-        text_printf(&text, "%s: removed %zu files that are no longer asked for\n", library->folder, library->removed);
+        text_printf(&text, "%s: removed %zu file%s no longer asked for\n", library->folder, library->removed,
+                    library->removed == 1 ? "" : "s");
     bool done = cli_print(&text, error);
     text_free(&text);
     return done;
@@ -208,9 +212,15 @@ static bool conclude(const struct library *library, bool index_only, struct erro
     if (!library_publish(library, error) || !tell(library, index_only, error))
         return false;
     size_t failed = count_state(library, NULL, LIBRARY_FAILED);
+    if (failed && library->count == 1) {
+        *error = library->entries[0].error;
+        return false;
+    }
     for (size_t i = 0; failed && i < library->count; i++)
         if (library->entries[i].state == LIBRARY_FAILED)
             cli_fail(&library->entries[i].error);
+    if (failed == library->count)
+        return error_set(error, ERROR_RUN, "library: all %zu instances failed; the index is empty", failed);
     return !failed || error_set(error, ERROR_RUN, "library: %zu of %zu instances failed; the index names the others",
                                 failed, library->count);
 }
@@ -249,13 +259,11 @@ static int run(const struct arguments *arguments) {
     return done ? 0 : cli_fail(&error);
 }
 
-static const char *const preset_words[] = {"minimal", "llm-inference", "all", NULL};
-
 static const struct option_row options[] = {
     {.name = "preset",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct library_options, preset),
-     .words = preset_words,
+     .words = library_preset_words,
      .value = "NAME",
      .help = "which instances, beside --arch: minimal, llm-inference or all (see above); other options narrow it"},
     {.name = "jobs",
