@@ -75,11 +75,12 @@ static struct pack_case *add(struct session *session, const char *what, int64_t 
     return one;
 }
 
-static void add_far_apart(struct session *session, const char *what, int64_t heads, struct execute_layout layout) {
+static void add_far_apart(struct session *session, const char *what, int64_t heads, int64_t rows,
+                          struct execute_layout layout) {
     for (int side = FROM; side < SIDES; side++) {
         char name[64];
         snprintf(name, sizeof name, "%s, %s", what, side_names[side]);
-        struct pack_case *one = add(session, name, heads, heads, 4 * heads - 1, 5, PLAIN);
+        struct pack_case *one = add(session, name, heads, heads, rows, rows, PLAIN);
         one->layout[side] = layout;
         one->layout[side].order = EXECUTE_BHSD;
         one->far_apart = true;
@@ -107,9 +108,10 @@ static void add_standing(struct session *session) {
     add(session, "33 heads, 3 batches", 3, 33, 3, 11, BSHD_TO_BHSD);
     add(session, "40 tiles", 1, 1, 1250, 100, PADDED);
     add(session, "one head for all", 2, 5, 66, 24, PADDED)->one_head = true;
-    add_far_apart(session, "batches 2^31 apart", 2, (struct execute_layout){.batch_padding = INT64_C(1) << 31});
-    add_far_apart(session, "heads 2^31 apart", 2, (struct execute_layout){.head_padding = INT64_C(1) << 31});
-    add_far_apart(session, "rows 2^31 apart", 1, (struct execute_layout){.row_padding = INT64_C(1) << 31});
+    add_far_apart(session, "batches 2^31 apart", 2, 5, (struct execute_layout){.batch_padding = INT64_C(1) << 31});
+    add_far_apart(session, "heads 2^31 apart", 2, 5, (struct execute_layout){.head_padding = INT64_C(1) << 31});
+    add_far_apart(session, "rows 2^31 apart", 1, 5, (struct execute_layout){.row_padding = INT64_C(1) << 31});
+    add_far_apart(session, "row 64 past 2^31", 1, 67, (struct execute_layout){.row_padding = INT64_C(1) << 26});
 }
 
 /* A real device has no such memory, and counting looks at each byte between. */

@@ -7,14 +7,17 @@
 //% local fast = spec.align == 16
 //% local transposed = spec.v_layout == "transposed"
 //%
-//% if T * T // 16 % threads ~= 0 then
-//%     fail("--waves " .. spec.waves .. " with --wave " .. spec.wave .. ": expected a tile of " .. T .. " x " .. T ..
-//%          " elements in equal shares: 1, 2" .. (spec.wave == 32 and ", 4 or 8" or " or 4") .. " waves")
-//% end
-//%
 //% -- Elements of a line that a thread takes at once, of how many lines a step further down its next share is, and how many shares it has.
+//% -- Transposing, a thread has the shares of two neighbouring lines together.
 //% local width = fast and 8 or 1
 //% local across = T // width
+//% local function fits(waves) return spec.wave * waves % across == 0 and T // 2 * across % (spec.wave * waves) == 0 and spec.wave * waves <= T * T // 16 end
+//% if not fits(spec.waves) then
+//%     local known = {}
+//%     for waves = 1, 8 do if fits(waves) then known[#known + 1] = waves end end
+//%     fail("--waves " .. spec.waves .. " with --wave " .. spec.wave .. " and --align " .. spec.align .. ": expected a tile of " .. T .. " x " .. T ..
+//%          " elements in equal shares: " .. table.concat(known, ", ", 1, #known - 1) .. " or " .. known[#known] .. " waves")
+//% end
 //% local apart = threads // across
 //% local shares = T // apart
 //%

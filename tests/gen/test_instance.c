@@ -37,6 +37,49 @@ static bool emit(const char *operation, const char *arch, const char *const *set
     return done;
 }
 
+/* An operation with few rows: its template's spec has these alone, and its head names no key tiles. */
+static bool emit_pack(const char *operation, struct instance *instance, struct error *error) {
+    const char *pairs[][2] = {{"arch/gfx900.lua", CHIP_LARGE}, {"ops/pack.hip", operation}};
+    struct template_engine *engine = chips_engine(pairs, 2);
+    struct spec_choices choices = {.arch = "gfx900", .field[SPEC_OP] = "pack"};
+    struct spec *specs;
+    size_t count;
+    cr_assert(spec_product(&choices, engine, &specs, &count, error), "%s", error->text);
+    bool done = instance_emit(engine, &specs[0], instance, error);
+    free(specs);
+    template_engine_free(engine);
+    return done;
+}
+
+#define PACK                                                                                                           \
+    "//% kernel { workgroup = 256, grid = { \"seqlen_k\", \"heads_k\", \"batch\" },\n"                                 \
+    "//%     lds_bytes = 0, flop_per_tile = 0, bytes_per_tile = 8192 }\n"                                              \
+    "//% argument { name = \"to\", kind = \"buffer\", type = \"b16\", access = \"write\", shape = \"batch\",\n"        \
+    "//%     strides = \"1\" }\n"
+
+Test(instance, of_an_operation_with_few_rows) {
+    struct instance instance;
+    struct error error;
+    cr_assert(emit_pack(PACK "$(spec.v_layout) $(spec.align) $(spec.wave) $(spec.waves)\n", &instance, &error), "%s",
+              error.text);
+    cr_assert_str_eq(instance.arguments[0].type, "b16");
+    cr_assert_eq(instance.arguments[0].align_bytes, 2);
+    cr_assert_str_eq(instance.text.bytes,
+                     "/* fmha_pack_gfx900_wave64_w4\n *\n * Made by fmhagen " FMHA_VERSION
+                     ". DO NOT EDIT: this command makes it anew.\n"
+                     " *     fmhagen generate --arch gfx900 --op pack --wave 64 --waves 4\n *\n"
+                     " * Cost of one tile, which is what a workgroup has: 8192 bytes read and as many written.\n"
+                     " * A workgroup has 256 threads and 0 bytes of LDS.\n */\n"
+                     "#if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != 1\n"
+                     "#error \"this kernel is for ABI version 1 of libfmha: make it anew with the fmhagen of your "
+                     "libfmha\"\n#endif\n\nrow 16 64 4\n");
+    instance_free(&instance);
+    cr_assert_not(emit_pack(PACK "$(spec.head_dim)\n", &instance, &error));
+    cr_assert(strstr(error.text, "expected a field of spec that pack has, got 'head_dim'\n"), "%s", error.text);
+    cr_assert_not(emit_pack(PACK "$(spec.head_dims)\n", &instance, &error));
+    cr_assert(strstr(error.text, "expected a field of spec, got 'head_dims'\n"), "%s", error.text);
+}
+
 static void expect_text(const char *operation, const char *body) {
     struct instance instance;
     struct error error;

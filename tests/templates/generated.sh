@@ -13,4 +13,4 @@ for file in "$2"/generated/*.hip; do
     fi
     count=$((count + 1))
 done
-[ "$count" -eq 6 ] || { echo "expected 6 emitted kernels in generated/, got $count" >&2; exit 1; }
+[ "$count" -eq 7 ] || { echo "expected 7 emitted kernels in generated/, got $count" >&2; exit 1; }

@@ -59,4 +59,23 @@ plant 'infinities of V are lost' ops/forward.hip 's/fmha_add_broken(rows, keys, 
 plant 'infinities of V leak' ops/forward.hip 's/masked \&\& fmha_v_broken(keys, tile)/false/' '--hd 64 --causal'
 plant '2 batches at most' ops/forward.hip 's/const i64 batch = \(.*\);/const i64 batch = (\1) \& 1;/' '--hd 64'
 plant '32 heads at most' ops/forward.hip 's/const i64 key_head = head/const i64 key_head = (head \& 31)/' '--hd 64'
+
+pack=ops/pack.hip both='--op pack --v-layout row,transposed'
+for axis in batch head; do
+    plant "pack: to by from's $axis stride" $pack "s/arguments\.stride_to_$axis/arguments.stride_from_$axis/" "$both"
+    plant "pack: $axis stride of from in 32 bits" $pack "s/\(batch\|head\) \* arguments\.stride_from_$axis/(int)(\1 * arguments.stride_from_$axis)/" "$both"
+    plant "pack: $axis stride of to in 32 bits" $pack "s/\(batch\|head\) \* arguments\.stride_to_$axis/(int)(\1 * arguments.stride_to_$axis)/" "$both"
+done
+plant "pack: to by from's row stride" $pack 's/tile\.to_stride = arguments\.stride_to_row/tile.to_stride = arguments.stride_from_row/' "$both"
+plant 'pack: row stride of from in 32 bits' $pack 's/row \* tile\.from_stride/(int)(row * tile.from_stride)/' "$both"
+plant 'pack: row stride of to in 32 bits' $pack 's/\(row\|column\) \* tile\.to_stride/(int)(\1 * tile.to_stride)/' "$both"
+plant 'pack: first row of from in 32 bits' $pack 's/first_row \* arguments\.stride_from_row/(int)(first_row * arguments.stride_from_row)/' "$both"
+plant 'pack: first row of to in 32 bits' $pack 's/\$(line) \* arguments\.stride_to_row/(int)($(line) * arguments.stride_to_row)/' "$both"
+plant 'pack: first column of to in 32 bits' $pack 's/\$(line) \* arguments\.stride_to_row/(int)($(line) * arguments.stride_to_row)/' '--op pack --v-layout transposed'
+plant 'pack: a row too many' $pack 's/if (whole || row < tile\.rows)/if (whole || row <= tile.rows)/' '--op pack'
+plant 'pack: a column too many' $pack 's/if (whole || column < tile\.columns)/if (whole || column <= tile.columns)/' '--op pack --v-layout transposed'
+plant 'pack: the last elements of a line are lost' $pack 's/i < 7/i < 6/' '--op pack'
+plant 'pack: odd rows before even ones' $pack 's/0x05040100/0x01000504/' '--op pack --v-layout transposed'
+plant 'pack: no barrier' $pack 's/^    fmha_barrier();//' '--op pack --v-layout transposed'
+plant 'pack: whole where columns lack' $pack 's/tile\.rows == $(T) \&\& tile\.columns == $(T)/tile.rows == $(T)/' "$both"
 exit $failed
