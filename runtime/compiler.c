@@ -41,7 +41,6 @@ static int generation(const char *arch) {
 
 int fmha_compiler_flags(const fmha_compiler *compiler, const char *arch, int wave, char storage[256],
                         const char *flags[FMHA_COMPILER_FLAGS_MAX]) {
-    (void)compiler;
     int chip = arch != NULL ? generation(arch) : 0;
     if (chip == 0 || snprintf(storage, 256, "--offload-arch=%s", arch) >= 256) {
         return -1;
@@ -55,6 +54,9 @@ int fmha_compiler_flags(const fmha_compiler *compiler, const char *arch, int wav
     flags[count++] = storage;
     if (wave == 64 && chip >= 10) {
         flags[count++] = "-mwavefrontsize64";
+    }
+    if (compiler != NULL && compiler->lines) {
+        flags[count++] = "-gline-tables-only"; /* leaves the code as it is */
     }
     flags[count] = NULL;
     return count;

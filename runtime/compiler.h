@@ -13,6 +13,7 @@ typedef struct fmha_compiler {
                           version 21.1.8" */
     int clang_major;   /* 22 */
     bool is_hipcc;     /* a ROCm driver, which is asked for --offload-device-only and no device library */
+    bool lines;        /* code objects shall carry the lines of their source; false unless the caller sets it */
 } fmha_compiler;
 
 /* The first of $FMHA_HIPCC, hipcc on PATH, $ROCM_PATH/bin/hipcc, /opt/rocm/bin/hipcc, clang++ of the highest version

@@ -78,7 +78,8 @@ typedef struct fmha_device_info {
     size_t lds_bytes_workgroup; /* largest LDS allocation of one workgroup */
 } fmha_device_info;
 
-/* Opens a device by name: "emu:gfx1151" (the emulated device for a chip), "hip" (the first HIP device), "hip:1".
+/* Opens a device by name: "emu:gfx1151" (the emulated device for a chip), "isa:gfx1151" (the device that executes the
+ * chip's code objects on this machine), "hip" (the first HIP device), "hip:1".
  * On success *device must be closed by fmha_device_close. On failure *device is set to NULL. */
 FMHA_API fmha_status fmha_device_open(const char *name, fmha_device **device);
 
@@ -170,11 +171,15 @@ FMHA_API fmha_status fmha_device_findings(fmha_device *device, const fmha_findin
 FMHA_API fmha_status fmha_device_clear_findings(fmha_device *device);
 
 /* Sets an option of an emulated device; real devices have none and return FMHA_ERROR_UNSUPPORTED. An unknown option and
- * a value out of bounds return FMHA_ERROR_ARGUMENT. "seed"     order of the waves between barriers in the launches that
- * follow, 0 and up; 0: of their numbers (default) "threads"  threads that run workgroups, 0 to 256; 0 (default): one
- * for each processor "seconds"  processor time that a workgroup may take, 0 to 1000000; 0: any; default 120 "checks" 1
- * (default): kernels compiled from now on have every access to memory checked; 0: they run faster "count"    1: the
- * launches that follow are counted (fmha_device_counters), which takes longer; default 0 */
+ * a value out of bounds return FMHA_ERROR_ARGUMENT.
+ *   - "seed": order of the waves between barriers in the launches that follow, 0 and up; 0: of their numbers (default)
+ *   - "threads": threads that run workgroups, 0 to 256; 0 (default): one for each processor
+ *   - "seconds": processor time that a workgroup may take, 0 to 1000000; 0: any; default 120
+ *   - "checks": 1 (default): every access to memory is checked, on "emu" in the kernels compiled from now on, on "isa"
+ *     in the launches that follow; 0: they run faster
+ *   - "count": 1: the launches that follow are counted (fmha_device_counters), which takes longer; default 0
+ *   - "lines", on "isa" alone: 1: kernels compiled from now on carry the lines of their source, for findings; default 0
+ */
 FMHA_API fmha_status fmha_device_set(fmha_device *device, const char *option, int64_t value);
 
 /* One number that an emulated device counted. */

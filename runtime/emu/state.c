@@ -155,16 +155,16 @@ fmha_status emu_state_set(void *state, const char *option, int64_t value) {
         const char *name;
         int64_t most;
     } options[] = {
-        {"seed", INT64_MAX}, {"threads", EMU_THREADS_MAX}, {"seconds", SECONDS_MAX}, {"checks", 1}, {"count", 1}};
-    enum { OPTION_COUNT = sizeof options / sizeof *options };
-    int which = 0;
-    while (which < OPTION_COUNT && strcmp(options[which].name, option) != 0) {
+        {"seed", INT64_MAX}, {"threads", EMU_THREADS_MAX}, {"seconds", SECONDS_MAX}, {"checks", 1}, {"count", 1},
+        {"lines", 1}};
+    int which = 0, option_count = (int)(sizeof options / sizeof *options) - (owner->lines == NULL);
+    while (which < option_count && strcmp(options[which].name, option) != 0) {
         which++;
     }
-    if (which == OPTION_COUNT) {
+    if (which == option_count) {
         return emu_fail(FMHA_ERROR_ARGUMENT,
-                        "%s: expected an option seed, threads, seconds, checks or count, got \"%s\": correct its name",
-                        owner->driver, option);
+                        "%s: expected an option seed, threads, seconds, checks%s, got \"%s\": correct its name",
+                        owner->driver, owner->lines != NULL ? ", count or lines" : " or count", option);
     }
     if (value < 0 || value > options[which].most) {
         return emu_fail(FMHA_ERROR_ARGUMENT, "%s: option %s: expected 0 to %lld, got %lld: choose a value between",
@@ -183,8 +183,11 @@ fmha_status emu_state_set(void *state, const char *option, int64_t value) {
     case 3:
         owner->checks = value != 0;
         break;
-    default:
+    case 4:
         owner->count = value != 0;
+        break;
+    default:
+        *owner->lines = value != 0;
     }
     return FMHA_OK;
 }

@@ -46,6 +46,15 @@ static Elf64_Shdr section_at(const loading *load, size_t i) {
     return section;
 }
 
+fmha_status isa_memory_constant(emu_memory *memory, size_t bytes, const char *label, void **address) {
+    fmha_status status = emu_memory_alloc(memory, bytes, label, address);
+    if (status == FMHA_OK) {
+        const emu_allocation *allocation = emu_memory_find(memory, *address, bytes);
+        memory->list[allocation - memory->list].views.list[0].access = FMHA_ACCESS_READ;
+    }
+    return status;
+}
+
 /* ---- Segments ------------------------------------------------------------------------------------------------------
  */
 
@@ -84,14 +93,12 @@ static fmha_status place_segments(loading *load, emu_memory *memory) {
         return status;
     }
     void *address;
-    status = emu_memory_alloc(memory, image->bytes, "code object", &address);
+    status = isa_memory_constant(memory, image->bytes, "code object", &address);
     if (status != FMHA_OK) {
         return status;
     }
     image->memory = address;
     memset(address, 0, image->bytes);
-    const emu_allocation *allocation = emu_memory_find(memory, address, image->bytes);
-    memory->list[allocation - memory->list].views.list[0].access = FMHA_ACCESS_READ;
     for (size_t i = 0; i < load->header.e_phnum; i++) {
         Elf64_Phdr segment = segment_at(load, i);
         if (segment.p_type == PT_LOAD) {
@@ -225,6 +232,7 @@ static const struct {
     {ISA_USER_FLAT_SCRATCH, 2, false, "ENABLE_SGPR_FLAT_SCRATCH_INIT"},
     {ISA_USER_PRIVATE_BYTES, 1, true, "ENABLE_SGPR_PRIVATE_SEGMENT_SIZE"},
 };
+enum { RSRC2_GROUP_INFO = 1 << 10 }; /* a system register that nothing fills on this device */
 
 static fmha_status refuse_descriptor(const char *symbol, const char *words, unsigned long long expected,
                                      unsigned long long got) {
@@ -265,6 +273,9 @@ static fmha_status check_user_registers(const isa_kernel *kernel) {
                             kernel->symbol, user_registers[i].name);
         }
         count += user_registers[i].registers;
+    }
+    if ((kernel->rsrc2 & RSRC2_GROUP_INFO) != 0) {
+        return refuse_descriptor(kernel->symbol, "ENABLE_SGPR_WORKGROUP_INFO", 0, 1);
     }
     if (count > kernel->user_sgprs) {
         return refuse_descriptor(kernel->symbol, "USER_SGPR_COUNT", count, kernel->user_sgprs);

@@ -47,7 +47,8 @@ struct isa_hidden {
 /* One kernel of the image, with its code once that is decoded. */
 typedef struct isa_image_kernel {
     isa_kernel kernel;
-    struct isa_code *code; /* NULL: not decoded yet; owned by whoever decodes */
+    struct isa_code *code; /* NULL: not decoded yet; freed by whoever decodes */
+    void *module;          /* of whoever decodes */
     uint32_t workgroup_max;
 } isa_image_kernel;
 
@@ -66,6 +67,9 @@ void isa_image_unload(emu_memory *memory, isa_image *image);
 
 /* NULL if there is none of that name. */
 isa_image_kernel *isa_image_find(const isa_image *image, const char *symbol);
+
+/* Memory of the device that kernels may read alone; free it with emu_memory_free. */
+fmha_status isa_memory_constant(emu_memory *memory, size_t bytes, const char *label, void **address);
 
 /* Fills the hidden arguments of a kernarg segment whose other bytes are there already. */
 void isa_image_hidden(const isa_kernel *kernel, const fmha_launch_config *config, unsigned char *kernarg);

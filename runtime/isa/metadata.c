@@ -282,16 +282,20 @@ static bool find_note(const unsigned char *notes, size_t bytes, struct msgpack_r
 fmha_status isa_metadata_read(const unsigned char *object, isa_image_kernel **list, size_t *count) {
     Elf64_Ehdr header;
     kernels found = {0};
-    fmha_status status = damaged();
+    fmha_status status = FMHA_OK;
+    bool seen = false;
     memcpy(&header, object, sizeof header);
-    for (size_t i = 0; i < header.e_phnum; i++) {
+    for (size_t i = 0; i < header.e_phnum && !seen; i++) {
         Elf64_Phdr segment;
         struct msgpack_reader note;
         memcpy(&segment, object + header.e_phoff + i * sizeof segment, sizeof segment);
         if (segment.p_type == PT_NOTE && find_note(object + segment.p_offset, (size_t)segment.p_filesz, &note)) {
             status = read_note(note, &found);
-            break;
+            seen = true;
         }
+    }
+    if (!seen) {
+        status = damaged();
     }
     if (status != FMHA_OK) {
         isa_metadata_free(found.list, found.count);

@@ -1,0 +1,350 @@
+#include "launch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../emu/emu_abi.h"
+#include "../emu/state.h"
+#include "image.h"
+#include "wave.h"
+
+enum {
+    STEPS = 1 << 16, /* instructions of a wave, after which the time is looked at and other waves get their turn */
+    POISON = 0xff    /* NaN in every float format, -1 as a number */
+};
+
+/* ---- A workgroup begins ---------------------------------------------------------------------------------------------
+ */
+
+/* Splitmix64: a sequence of well mixed numbers from any seed. */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void set_sgpr(isa_wave *wave, unsigned reg, uint32_t value) {
+    wave->sgpr[reg] = value;
+    if (wave->checks != NULL) {
+        wave->checks->sgpr_written[reg] = true;
+    }
+}
+
+static void set_sgpr_pair(isa_wave *wave, unsigned *reg, uint64_t value) {
+    set_sgpr(wave, (*reg)++, (uint32_t)value);
+    set_sgpr(wave, (*reg)++, (uint32_t)(value >> 32));
+}
+
+/* In the guide's order: what the kernel asked for from s0 on, then the workgroup's place behind all user SGPRs (of
+ * which a kernel may have more than it asked for, to pass by a fault of the first gfx11 chips). */
+static void set_scalars(isa_wave *wave) {
+    const isa_group *group = wave->group;
+    const isa_launch *launch = group->launch;
+    const isa_kernel *kernel = launch->kernel;
+    unsigned reg = 0;
+    if ((kernel->rsrc_properties & ISA_USER_DISPATCH_PTR) != 0) {
+        set_sgpr_pair(wave, &reg, (uint64_t)(uintptr_t)launch->dispatch_packet);
+    }
+    if ((kernel->rsrc_properties & ISA_USER_KERNARG_PTR) != 0) {
+        set_sgpr_pair(wave, &reg, (uint64_t)(uintptr_t)launch->kernarg);
+    }
+    if ((kernel->rsrc_properties & ISA_USER_DISPATCH_ID) != 0) {
+        set_sgpr_pair(wave, &reg, launch->number);
+    }
+    if ((kernel->rsrc_properties & ISA_USER_PRIVATE_BYTES) != 0) {
+        set_sgpr(wave, reg, kernel->scratch_bytes);
+    }
+    reg = kernel->user_sgprs;
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        if ((kernel->rsrc2 & (uint32_t)ISA_RSRC2_GROUP_X << dimension) != 0) {
+            set_sgpr(wave, reg++, group->at[dimension]);
+        }
+    }
+    set_sgpr(wave, ISA_EXEC, (uint32_t)wave->present);
+    set_sgpr(wave, ISA_EXEC + 1, (uint32_t)(wave->present >> 32));
+}
+
+/* On gfx11 v0 has x in bits 0 to 9, y in 10 to 19 and z in 20 to 29, as far as the descriptor asks for them. */
+static void set_work_items(isa_wave *wave) {
+    const isa_launch *launch = wave->group->launch;
+    unsigned asked = launch->kernel->rsrc2 >> ISA_RSRC2_ITEM_SHIFT & 3u;
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        unsigned item = wave->number * wave->lanes + lane;
+        uint32_t packed = item % launch->workgroup[0];
+        if (asked >= 1) {
+            packed |= item / launch->workgroup[0] % launch->workgroup[1] << 10;
+        }
+        if (asked >= 2) {
+            packed |= item / launch->workgroup[0] / launch->workgroup[1] << 20;
+        }
+        if ((wave->present >> lane & 1) != 0) {
+            wave->vgpr[0][lane] = packed;
+        }
+    }
+    if (wave->checks != NULL) {
+        wave->checks->vgpr_written[0] = wave->present;
+    }
+}
+
+static void begin_wave(isa_worker *worker, unsigned number) {
+    isa_group *group = &worker->group;
+    const isa_launch *launch = group->launch;
+    const isa_kernel *kernel = launch->kernel;
+    isa_wave *wave = &group->waves[number];
+    unsigned items = launch->workgroup[0] * launch->workgroup[1] * launch->workgroup[2];
+    unsigned left = items - number * kernel->wave;
+    memset(wave, 0, sizeof *wave);
+    memset(wave->sgpr, POISON, sizeof wave->sgpr);
+    wave->vgpr = worker->vgprs + (size_t)number * kernel->vgprs;
+    memset(wave->vgpr, POISON, kernel->vgprs * sizeof *wave->vgpr);
+    wave->pc = kernel->entry;
+    wave->mode = kernel->mode;
+    wave->lanes = kernel->wave;
+    wave->number = number;
+    wave->present = left >= 64 ? UINT64_MAX : ((uint64_t)1 << left) - 1;
+    if (kernel->wave == 32) {
+        wave->present &= UINT32_MAX;
+    }
+    wave->state = ISA_WAVE_READY;
+    wave->group = group;
+    if (launch->checks) {
+        wave->checks = &worker->checks[number];
+        isa_checks_begin(wave->checks);
+    }
+    wave->counts = launch->count ? &worker->counts : NULL;
+    set_scalars(wave);
+    set_work_items(wave);
+}
+
+static void begin_lds(isa_worker *worker) {
+    static const struct fmha_emu_site site = {.file = "", .line = 0};
+    isa_group *group = &worker->group;
+    group->lds = worker->lds_area + EMU_LDS_GAP_BYTES;
+    if (worker->lds == NULL) {
+        memset(group->lds, POISON, group->lds_bytes);
+        return;
+    }
+    emu_lds_begin(worker->lds);
+    if (group->lds_bytes > 0) {
+        emu_lds_add(worker->lds, &site, group->lds_bytes);
+    }
+    group->lds_state = worker->lds;
+}
+
+static void begin_group(isa_worker *worker, unsigned long long number) {
+    isa_group *group = &worker->group;
+    const isa_launch *launch = group->launch;
+    group->number = number;
+    group->at[0] = (unsigned)(number % launch->grid[0]);
+    group->at[1] = (unsigned)(number / launch->grid[0] % launch->grid[1]);
+    group->at[2] = (unsigned)(number / launch->grid[0] / launch->grid[1]);
+    group->random = launch->seed ^ number * 0xd1342543de82ef95u;
+    begin_lds(worker);
+    group->scratch = worker->scratch;
+    if (worker->scratch != NULL) {
+        memset(worker->scratch, POISON, group->scratch_bytes_lane * group->wave_count * launch->kernel->wave);
+    }
+    for (unsigned i = 0; i < group->wave_count; i++) {
+        begin_wave(worker, i);
+    }
+}
+
+/* ---- A workgroup runs -----------------------------------------------------------------------------------------------
+ */
+
+/* Draws the order of the waves until they meet next; seed 0: that of their numbers. */
+static void draw_order(isa_worker *worker) {
+    unsigned count = worker->group.wave_count;
+    for (unsigned i = 0; i < count; i++) {
+        worker->order[i] = i;
+    }
+    for (unsigned i = count; i > 1 && worker->group.launch->seed != 0; i--) {
+        unsigned other = (unsigned)(next_random(&worker->group.random) % i), kept = worker->order[i - 1];
+        worker->order[i - 1] = worker->order[other];
+        worker->order[other] = kept;
+    }
+}
+
+static double thread_seconds(void) {
+    struct timespec used;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
+}
+
+/* Runs every wave until it waits or has ended. False: one of them has failed. */
+static bool run_to_barrier(isa_worker *worker, double began) {
+    isa_group *group = &worker->group;
+    unsigned limit = group->launch->seconds;
+    bool going = true;
+    draw_order(worker);
+    while (going) {
+        going = false;
+        for (unsigned i = 0; i < group->wave_count; i++) {
+            isa_wave *wave = &group->waves[worker->order[i]];
+            if (wave->state != ISA_WAVE_READY) {
+                continue;
+            }
+            isa_wave_run(wave, STEPS);
+            if (wave->state == ISA_WAVE_READY && !wave->failed && limit > 0 && thread_seconds() - began > limit) {
+                isa_give_up(wave, "no-end",
+                            "no end within %u s of computing: look for a loop that does not advance, or raise "
+                            "FMHA_ISA_SECONDS",
+                            limit);
+            }
+            if (wave->failed) {
+                return false;
+            }
+            going = going || wave->state == ISA_WAVE_READY;
+        }
+    }
+    return true;
+}
+
+/* All waves wait or have ended. An ended wave counts as arrived: "If some waves in the work-group have already
+ * terminated, this waits on only the surviving waves" (RDNA3 guide, SOPP, S_BARRIER). False: none waits. */
+static bool pass_barrier(isa_group *group) {
+    bool waiting = false;
+    for (unsigned i = 0; i < group->wave_count; i++) {
+        if (group->waves[i].state == ISA_WAVE_WAITING) {
+            group->waves[i].state = ISA_WAVE_READY;
+            waiting = true;
+        }
+    }
+    if (waiting && group->lds_state != NULL) {
+        emu_lds_waves_met(group->lds_state);
+    }
+    return waiting;
+}
+
+static void run_group(isa_worker *worker, unsigned long long number) {
+    isa_group *group = &worker->group;
+    begin_group(worker, number);
+    double began = thread_seconds();
+    bool failed = false;
+    do {
+        failed = !run_to_barrier(worker, began);
+    } while (!failed && pass_barrier(group));
+    if (failed) {
+        atomic_fetch_add(&group->launch->given_up, 1);
+    }
+    worker->waves += group->wave_count;
+}
+
+/* ---- Workers --------------------------------------------------------------------------------------------------------
+ */
+
+static void worker_free(isa_worker *worker) {
+    if (worker != NULL) {
+        free(worker->counts.executed);
+        free(worker->lds);
+        free(worker->lds_area);
+        free(worker->vgprs);
+        free(worker->scratch);
+        free(worker);
+    }
+}
+
+static size_t rounded(size_t bytes) {
+    return (bytes + alignof(max_align_t) * 4) / 64 * 64 + 64;
+}
+
+/* NULL without memory. */
+static isa_worker *worker_new(isa_launch *launch) {
+    const isa_kernel *kernel = launch->kernel;
+    isa_worker *worker = calloc(1, sizeof *worker);
+    if (worker == NULL) {
+        return NULL;
+    }
+    isa_group *group = &worker->group;
+    unsigned items = launch->workgroup[0] * launch->workgroup[1] * launch->workgroup[2];
+    group->launch = launch;
+    group->wave_count = (items + kernel->wave - 1) / kernel->wave;
+    group->lds_bytes = kernel->lds_bytes + launch->lds_dynamic_bytes;
+    group->scratch_bytes_lane = kernel->scratch_bytes;
+    size_t scratch_bytes = (size_t)kernel->scratch_bytes * group->wave_count * kernel->wave;
+    worker->lds_area = aligned_alloc(64, EMU_LDS_AREA_BYTES);
+    worker->vgprs = aligned_alloc(64, rounded((size_t)group->wave_count * kernel->vgprs * sizeof *worker->vgprs));
+    bool complete = worker->lds_area != NULL && worker->vgprs != NULL;
+    if (scratch_bytes > 0) {
+        worker->scratch = aligned_alloc(64, rounded(scratch_bytes));
+        complete = complete && worker->scratch != NULL;
+    }
+    if (launch->checks) {
+        worker->lds = calloc(1, sizeof *worker->lds);
+        complete = complete && worker->lds != NULL;
+    }
+    if (complete && worker->lds != NULL) {
+        worker->lds->area = worker->lds_area;
+    }
+    if (launch->count) {
+        worker->counts.executed = calloc(kernel->count, sizeof *worker->counts.executed);
+        complete = complete && worker->counts.executed != NULL;
+    }
+    if (!complete) {
+        worker_free(worker);
+        return NULL;
+    }
+    return worker;
+}
+
+static void *work(void *argument) {
+    isa_worker *worker = argument;
+    isa_launch *launch = worker->group.launch;
+    for (;;) {
+        unsigned long long number = atomic_fetch_add(&launch->next_group, 1);
+        if (number >= launch->groups) {
+            break;
+        }
+        run_group(worker, number);
+    }
+    isa_report_end(worker);
+    if (launch->count) {
+        isa_counters_add(launch->counters, launch->kernel, &worker->counts, worker->waves);
+    }
+    return NULL;
+}
+
+/* That this process may use. */
+static unsigned processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+fmha_status isa_launch_run(isa_launch *launch, unsigned threads) {
+    pthread_t thread[EMU_THREADS_MAX];
+    isa_worker *workers[EMU_THREADS_MAX];
+    threads = threads > 0 ? threads : processors();
+    threads = threads < EMU_THREADS_MAX ? threads : EMU_THREADS_MAX;
+    threads = threads < launch->groups ? threads : (unsigned)launch->groups;
+    unsigned made = 0, started = 0;
+    int problem = 0;
+    while (made < threads && (workers[made] = worker_new(launch)) != NULL) {
+        made++;
+    }
+    /* Fewer threads than wanted do all the work; none is an error. */
+    while (started < made && (problem = pthread_create(&thread[started], NULL, work, workers[started])) == 0) {
+        started++;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(thread[i], NULL);
+    }
+    for (unsigned i = 0; i < made; i++) {
+        worker_free(workers[i]);
+    }
+    if (made == 0) {
+        return isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory for a workgroup of %s: free memory and run again",
+                        launch->kernel->symbol);
+    }
+    if (started == 0) {
+        return isa_fail(FMHA_ERROR_DRIVER, "isa: cannot start a thread (%s): raise ulimit -u", strerror(problem));
+    }
+    if (launch->count) {
+        isa_counters_launched(launch->counters, launch->groups);
+    }
+    return FMHA_OK;
+}
