@@ -28,6 +28,10 @@ void verify_options_init(struct verify_options *options) {
     *options = (struct verify_options){.seed = 1, .scale = NAN, .schedules = 1};
 }
 
+bool verify_device_is_here(const char *device) {
+    return !device || strncmp(device, "emu", 3) == 0 || strncmp(device, "isa", 3) == 0;
+}
+
 bool verify_inputs_parse(const char *word, enum verify_inputs *inputs) {
     for (int kind = VERIFY_INPUTS_RANDOM; kind <= VERIFY_INPUTS_LARGE; kind++)
         if (strcmp(word, input_words[kind]) == 0) {
@@ -107,7 +111,7 @@ static void list_shapes(struct session *session) {
 
 /* A real device has no such memory, and counting looks at each byte between. */
 static bool can_be_far_apart(const struct verify_options *options) {
-    return !options->count && (!options->device || strncmp(options->device, "emu", 3) == 0);
+    return !options->count && verify_device_is_here(options->device);
 }
 
 static void drop_far_apart(struct session *session) {
@@ -505,10 +509,10 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
     if (!instance_emit(engine, spec, &instance, error))
         return false;
     snprintf(report->instance, sizeof report->instance, "%s", instance.name);
-    if (options->device)
+    if (options->device && strcmp(options->device, "isa") != 0)
         snprintf(report->device, sizeof report->device, "%s", options->device);
     else
-        snprintf(report->device, sizeof report->device, "emu:%s", spec->arch);
+        snprintf(report->device, sizeof report->device, "%s:%s", options->device ? "isa" : "emu", spec->arch);
     bool done = !options->source_path || replace_text(&instance, options->source_path, error);
     done = done && (report->operation == SPEC_OP_PACK ? verify_pack(&instance, options, report, error)
                                                       : verify_attention(&instance, options, report, error));

@@ -39,7 +39,7 @@ struct verify_options {
     int schedules; /* 1 and up: runs of each case, each with the waves in another order; results must be the same */
     bool without_checks; /* of every access to memory, on an emulated device */
     bool count;          /* what the kernel does, on an emulated device */
-    const char *device;  /* "emu:gfx1151", "hip:1"; NULL: "emu:" and the spec's arch */
+    const char *device;  /* "emu:gfx1151", "hip:1"; "isa": "isa:" and the spec's arch; NULL: "emu:" and that */
     /* Called as cases go on, by one thread at a time; NULL: never. `index` of `count` cases; `what` is under way:
      * "as asked for: reference, 40 %". */
     void (*progress)(void *context, size_t index, size_t count, const char *what);
@@ -52,6 +52,9 @@ struct verify_options {
 
 /* The defaults: standing set, seed 1, one schedule, scale NAN, own inputs and layouts, emulated device. */
 void verify_options_init(struct verify_options *options);
+
+/* Whether it executes here, on the processor: NULL and what begins with "emu" or "isa". */
+bool verify_device_is_here(const char *device);
 
 /* The words of --inputs and --layout; false for any other word. */
 bool verify_inputs_parse(const char *word, enum verify_inputs *inputs);

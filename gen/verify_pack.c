@@ -118,7 +118,7 @@ static void add_standing(struct session *session) {
 static void drop_far_apart(struct session *session) {
     const struct verify_options *options = session->options;
     size_t kept = 0;
-    if (!options->count && (!options->device || strncmp(options->device, "emu", 3) == 0))
+    if (!options->count && verify_device_is_here(options->device))
         return;
     for (size_t index = 0; index < session->case_count; index++)
         if (!session->cases[index].far_apart)
