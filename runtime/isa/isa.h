@@ -206,6 +206,7 @@ struct isa_group {
     unsigned char *scratch; /* of all waves */
     size_t scratch_bytes_lane;
     uint64_t random;
+    const emu_allocation *recent; /* that was touched last; NULL: none yet */
 };
 
 /* One kernel of a loaded code object. */

@@ -1,0 +1,202 @@
+#include "memory.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "counts.h"
+
+enum { LINE_BYTES = 128, WHERE_BYTES = 256 }; /* of the caches of RDNA3 (guide, memory hierarchy) */
+
+/* ---- Global memory --------------------------------------------------------------------------------------- */
+
+static const emu_allocation *find_allocation(isa_group *group, uint64_t address) {
+    const emu_allocation *recent = group->recent;
+    if (recent == NULL || address - recent->begin >= recent->bytes) {
+        recent = emu_memory_find(group->launch->memory, (const void *)(uintptr_t)address, 1);
+        if (recent != NULL) {
+            group->recent = recent;
+        }
+    }
+    return recent;
+}
+
+static bool is_allowed(const emu_views *views, size_t offset, size_t bytes, unsigned need, size_t *bad) {
+    for (size_t i = offset; i < offset + bytes; i++) {
+        if ((views->list[views->owner[i]].access & need) == 0) {
+            *bad = i;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void report_view(isa_wave *wave, int lane, const emu_allocation *allocation, size_t bad, size_t bytes,
+                        bool write) {
+    char where[WHERE_BYTES];
+    emu_views_describe(&allocation->views, bad, where, sizeof where);
+    if (allocation->views.owner[bad] == 0) {
+        isa_report(wave, lane, "outside-tensor", "%s %zu bytes of \"%s\", %s, where no tensor has an element",
+                   write ? "writes" : "reads", bytes, allocation->label, where);
+    } else {
+        isa_report(wave, lane, "wrong-access", "%s %s, %s", write ? "writes" : "reads", where,
+                   write ? "an input" : "an output");
+    }
+}
+
+/* Notes who writes; a workgroup must not write what another has written in the same launch. */
+static void note_writer(isa_wave *wave, int lane, const emu_allocation *allocation, size_t offset, size_t bytes) {
+    const isa_group *group = wave->group;
+    uint32_t launch = (group->launch->number & 0xffu) << 24;
+    uint32_t mine = launch | (uint32_t)(group->number % 0xfffffeu + 1);
+    for (size_t i = offset; i < offset + bytes; i++) {
+        uint32_t before = atomic_exchange_explicit(&allocation->views.writer[i], mine, memory_order_relaxed);
+        if (before != 0 && before != mine && (before & 0xff000000u) == launch) {
+            char where[WHERE_BYTES];
+            emu_views_describe(&allocation->views, i, where, sizeof where);
+            isa_report(wave, lane, "output-race", "writes %s, which another workgroup has written in the same launch",
+                       where);
+            return;
+        }
+    }
+}
+
+unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write) {
+    const emu_allocation *allocation = find_allocation(wave->group, address);
+    char where[WHERE_BYTES];
+    if (allocation == NULL) {
+        emu_memory_describe(wave->group->launch->memory, (const void *)(uintptr_t)address, where, sizeof where);
+        isa_report(wave, lane, "out-of-bounds", "%s %zu bytes at 0x%llx, %s", write ? "writes" : "reads", bytes,
+                   (unsigned long long)address, where);
+        wave->failed = true;
+        return NULL;
+    }
+    size_t offset = (size_t)(address - allocation->begin), bad;
+    if (bytes > allocation->bytes - offset) {
+        isa_report(wave, lane, "out-of-bounds", "%s %zu bytes at byte %zu of \"%s\", which has %zu",
+                   write ? "writes" : "reads", bytes, offset, allocation->label, allocation->bytes);
+        wave->failed = true;
+        return NULL;
+    }
+    if (wave->checks != NULL) {
+        if (!is_allowed(&allocation->views, offset, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ, &bad)) {
+            report_view(wave, lane, allocation, bad, bytes, write);
+        }
+        if (write && allocation->views.writer != NULL) {
+            note_writer(wave, lane, allocation, offset, bytes);
+        }
+    }
+    return (unsigned char *)(uintptr_t)address;
+}
+
+void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,
+                      bool write) {
+    uint64_t lines[2 * ISA_LANES_MAX], previous = UINT64_MAX;
+    size_t count = 0, lanes = 0;
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        uint64_t first = addresses[__builtin_ctzll(left)] / LINE_BYTES;
+        uint64_t last = (addresses[__builtin_ctzll(left)] + bytes - 1) / LINE_BYTES;
+        lanes++;
+        for (uint64_t line = first; line <= last; line++) {
+            bool known = line == previous;
+            for (size_t i = 0; i < count && !known; i++) {
+                known = lines[i] == line;
+            }
+            if (!known) {
+                lines[count++] = line;
+            }
+            previous = line;
+        }
+    }
+    struct isa_counts *counts = wave->counts;
+    *(write ? &counts->global_bytes_written : &counts->global_bytes_read) += lanes * bytes;
+    *(write ? &counts->global_lines_written : &counts->global_lines_read) += count;
+}
+
+/* ---- LDS ------------------------------------------------------------------------------------------------- */
+
+static const char *other_text(uint8_t other, char text[24], const char *what) {
+    if (other == EMU_LDS_SEVERAL) {
+        snprintf(text, 24, "several %ss", what);
+    } else {
+        snprintf(text, 24, "%s %u", what, other - 1u);
+    }
+    return text;
+}
+
+static void report_lds(isa_wave *wave, int lane, emu_lds_fault fault, const emu_lds_detail *detail, size_t bytes,
+                       bool write) {
+    char other[24];
+    size_t at = detail->at - EMU_LDS_GAP_BYTES;
+    switch (fault) {
+    case EMU_LDS_OUTSIDE:
+        isa_report(wave, lane, "lds-out-of-bounds", "%s %zu bytes of LDS up to byte %zu; the workgroup has %zu",
+                   write ? "writes" : "reads", bytes, at, wave->group->lds_bytes);
+        break;
+    case EMU_LDS_UNWRITTEN:
+        isa_report(wave, lane, "lds-unwritten", "reads byte %zu of LDS before it was written", at);
+        break;
+    case EMU_LDS_WAVE_WROTE:
+    case EMU_LDS_WAVE_READ:
+        isa_report(wave, lane, "lds-race", "%s byte %zu of LDS, which %s has %s since the last s_barrier",
+                   write ? "writes" : "reads", at, other_text(detail->other, other, "wave"),
+                   fault == EMU_LDS_WAVE_WROTE ? "written" : "read");
+        break;
+    default: /* lanes of one wave act in the order of its instructions */
+        break;
+    }
+}
+
+bool isa_lds_check(isa_wave *wave, int lane, uint32_t at, size_t bytes, bool write) {
+    isa_group *group = wave->group;
+    if (at >= group->lds_bytes || bytes > group->lds_bytes - at) {
+        emu_lds_detail detail = {.at = (size_t)at + bytes - 1 + EMU_LDS_GAP_BYTES};
+        report_lds(wave, lane, EMU_LDS_OUTSIDE, &detail, bytes, write);
+        return false;
+    }
+    if (wave->checks == NULL || group->lds_state == NULL) {
+        return true;
+    }
+    emu_lds_detail detail;
+    uint8_t mark = (uint8_t)(wave->number + 1);
+    emu_lds_fault fault = write ? emu_lds_write(group->lds_state, at + EMU_LDS_GAP_BYTES, bytes, mark, 1, &detail)
+                                : emu_lds_read(group->lds_state, at + EMU_LDS_GAP_BYTES, bytes, mark, 1, &detail);
+    if (fault != EMU_LDS_FINE) {
+        report_lds(wave, lane, fault, &detail, bytes, write);
+    }
+    return true;
+}
+
+/* 32 banks of 4 bytes each serve one word in a cycle; lanes that want the same word are served together. 4 bytes a lane
+ * go through in groups of 32 lanes, 8 in groups of 16, 16 in groups of 8, in the order of their numbers (as the
+ * emulated device counts; docs/emulator.md says what is known of it). */
+void isa_count_lds(isa_wave *wave, uint64_t mask, const uint32_t addresses[ISA_LANES_MAX], size_t bytes, bool write) {
+    enum { BANKS = 32, WORD = 4 };
+    size_t words = bytes > WORD ? bytes / WORD : 1, group_lanes = BANKS / words, lanes = 0;
+    struct isa_counts *counts = wave->counts;
+    for (unsigned first = 0; first < wave->lanes; first += (unsigned)group_lanes) {
+        uint32_t wanted[BANKS][BANKS];
+        uint8_t depth[BANKS] = {0};
+        unsigned cycles = 0;
+        for (unsigned lane = first; lane < first + group_lanes && lane < wave->lanes; lane++) {
+            if ((mask >> lane & 1) == 0) {
+                continue;
+            }
+            lanes++;
+            for (size_t word = 0; word < words; word++) {
+                uint32_t index = addresses[lane] / WORD + (uint32_t)word, bank = index % BANKS;
+                bool known = false;
+                for (unsigned i = 0; i < depth[bank] && !known; i++) {
+                    known = wanted[bank][i] == index;
+                }
+                if (!known) {
+                    wanted[bank][depth[bank]++] = index;
+                    cycles = depth[bank] > cycles ? depth[bank] : cycles;
+                }
+            }
+        }
+        counts->lds_cycles += cycles;
+        counts->lds_conflicts += cycles > 1 ? cycles - 1 : 0;
+    }
+    *(write ? &counts->lds_bytes_written : &counts->lds_bytes_read) += lanes * bytes;
+}

@@ -1,0 +1,115 @@
+/* Values that go from lane to lane. */
+#include <string.h>
+
+#include "operand.h"
+
+#define VOP1 "RDNA3 ISA guide, 16.8 VOP1"
+#define VOP3 "RDNA3 ISA guide, 16.12 VOP3 & VOP3SD"
+
+enum { ROW = 16 };
+
+/* The lowest lane that is on; lane 0 when none is. */
+static void v_readfirstlane_b32(isa_wave *wave, const isa_instruction *i) {
+    uint32_t room[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    int lane = exec != 0 ? __builtin_ctzll(exec) : 0;
+    isa_write_scalar(wave, &i->operands[0], isa_read_lanes(wave, &i->operands[1], 0, UINT64_C(1) << lane, room)[lane]);
+}
+
+/* A lane by number, whether it is on or not. */
+static void v_readlane_b32(isa_wave *wave, const isa_instruction *i) {
+    uint32_t room[ISA_LANES_MAX], lane = isa_read_scalar(wave, &i->operands[2]) & (wave->lanes - 1);
+    isa_write_scalar(wave, &i->operands[0], isa_read_lanes(wave, &i->operands[1], 0, UINT64_C(1) << lane, room)[lane]);
+}
+
+static void v_writelane_b32(isa_wave *wave, const isa_instruction *i) {
+    uint32_t values[ISA_LANES_MAX] = {0}, lane = isa_read_scalar(wave, &i->operands[2]) & (wave->lanes - 1);
+    values[lane] = isa_read_scalar(wave, &i->operands[1]);
+    isa_write_lanes(wave, &i->operands[0], 0, UINT64_C(1) << lane, values);
+}
+
+/* Lane n of a row reads lane SELECT[n] of its own row (v_permlane16) or of its neighbour in the pair of rows
+ * (v_permlanex16); SELECT has 4 bits for each lane, lanes 0 to 7 in S1 and 8 to 15 in S2. The first bit of op_sel is
+ * FI: lanes that are off are read too; the second is BOUND_CTRL: without FI what is off reads as 0, else the lane keeps
+ * its value. */
+static void permute(isa_wave *wave, const isa_instruction *i, unsigned other_row) {
+    uint32_t room[ISA_LANES_MAX], values[ISA_LANES_MAX];
+    uint64_t select = (uint64_t)isa_read_scalar(wave, &i->operands[3]) << 32 | isa_read_scalar(wave, &i->operands[2]);
+    uint64_t exec = isa_exec(wave), written = 0, needed = 0;
+    bool fetch_inactive = (i->op_sel & 1) != 0, bound = (i->op_sel & 2) != 0;
+    unsigned sources[ISA_LANES_MAX];
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        sources[lane] = ((lane & ~(ROW - 1u)) ^ other_row) + (unsigned)(select >> 4 * (lane & (ROW - 1u)) & (ROW - 1u));
+        bool readable = fetch_inactive || (exec >> sources[lane] & 1) != 0;
+        if ((exec >> lane & 1) != 0 && readable) {
+            needed |= UINT64_C(1) << sources[lane];
+        }
+        written |= (uint64_t)(readable || bound) << lane;
+    }
+    const uint32_t *from = isa_read_lanes(wave, &i->operands[1], 0, needed, room);
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        bool readable = fetch_inactive || (exec >> sources[lane] & 1) != 0;
+        values[lane] = readable ? from[sources[lane]] : 0;
+    }
+    isa_write_lanes(wave, &i->operands[0], 0, exec & written, values);
+}
+
+static void v_permlane16_b32(isa_wave *wave, const isa_instruction *i) {
+    permute(wave, i, 0);
+}
+
+static void v_permlanex16_b32(isa_wave *wave, const isa_instruction *i) {
+    permute(wave, i, ROW);
+}
+
+/* The halves of a wave of 64 change places; in a wave of 32 nothing happens. */
+static void v_permlane64_b32(isa_wave *wave, const isa_instruction *i) {
+    uint32_t room[ISA_LANES_MAX], values[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    if (wave->lanes != 64) {
+        return;
+    }
+    const uint32_t *from = isa_read_lanes(wave, &i->operands[1], 0, exec << 32 | exec >> 32, room);
+    for (unsigned lane = 0; lane < 64; lane++) {
+        values[lane] = from[lane ^ 32];
+    }
+    isa_write_lanes(wave, &i->operands[0], 0, exec, values);
+}
+
+/* How many bits of the mask stand below the lane, added to S1: of its first 32 bits (lo) or of the others (hi). */
+static void count_below(isa_wave *wave, const isa_instruction *i, unsigned first) {
+    uint32_t mask_room[ISA_LANES_MAX], base_room[ISA_LANES_MAX], values[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    const uint32_t *mask = isa_read_lanes(wave, &i->operands[1], 0, exec, mask_room);
+    const uint32_t *base = isa_read_lanes(wave, &i->operands[2], 0, exec, base_room);
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        unsigned below = lane > first ? lane - first : 0;
+        uint32_t counted = below >= 32 ? mask[lane] : mask[lane] & ((1u << below) - 1);
+        values[lane] = base[lane] + (uint32_t)__builtin_popcount(counted);
+    }
+    isa_write_lanes(wave, &i->operands[0], 0, exec, values);
+}
+
+static void v_mbcnt_lo_u32_b32(isa_wave *wave, const isa_instruction *i) {
+    count_below(wave, i, 0);
+}
+
+static void v_mbcnt_hi_u32_b32(isa_wave *wave, const isa_instruction *i) {
+    count_below(wave, i, 32);
+}
+
+#define ALL (ISA_GFX10 | ISA_GFX11 | ISA_GFX12)
+#define V   ISA_CLASS_VALU
+
+static const isa_row rows[] = {
+    {"v_readfirstlane_b32", "Ds Sx", V, NULL, v_readfirstlane_b32, ALL, VOP1},
+    {"v_readlane_b32", "Ds Sx Ss", V, NULL, v_readlane_b32, ALL, VOP3},
+    {"v_writelane_b32", "Bx Ss Ss", V, NULL, v_writelane_b32, ALL, VOP3},
+    {"v_permlane16_b32", "Dx Sx Ss Ss", V, NULL, v_permlane16_b32, ALL, VOP3},
+    {"v_permlanex16_b32", "Dx Sx Ss Ss", V, NULL, v_permlanex16_b32, ALL, VOP3},
+    {"v_permlane64_b32", "Dx Sx", V, NULL, v_permlane64_b32, ISA_GFX11 | ISA_GFX12, VOP1},
+    {"v_mbcnt_lo_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_lo_u32_b32, ALL, VOP3},
+    {"v_mbcnt_hi_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_hi_u32_b32, ALL, VOP3},
+};
+
+const isa_table isa_table_lanes = {rows, sizeof rows / sizeof rows[0]};
