@@ -117,6 +117,9 @@ static void take_lock(request *r) {
             r->lock_file = file;
             return;
         }
+        if (locked < 0) {
+            unlinkat(r->folder, r->lock, 0);
+        }
         close(file);
         if (locked != 1) {
             r->waited_seconds = locked == 0 ? seconds : 0;
@@ -186,7 +189,7 @@ static void keep(const request *r, struct fmha_cache_result *result) {
         say(result, "compiled; %.300s/%s %s, so it is not kept", r->path, r->entry, reason);
     }
     if (r->waited_seconds > 0) {
-        say(result, "; another process held %s for %d seconds", r->lock, r->waited_seconds);
+        say(result, "; another process held %s for %d s", r->lock, r->waited_seconds);
     }
     say(result, "%s", r->limit_remark);
 }

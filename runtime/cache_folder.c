@@ -51,6 +51,17 @@ bool fmha_cache_limit(uint64_t *bytes) {
     return true;
 }
 
+/* False with errno. */
+static bool make_folder(const char *path) {
+    if (mkdir(path, 0700) == 0 || errno == EEXIST) {
+        return true;
+    }
+    int problem = errno;
+    bool there = access(path, F_OK) == 0; /* on a file system that is read-only, what is there is not always EEXIST */
+    errno = problem;
+    return there;
+}
+
 /* Makes the folder and those above it that are missing, for this user alone. False with errno. */
 static bool make_folders(const char *path) {
     char *part = strdup(path);
@@ -58,16 +69,12 @@ static bool make_folders(const char *path) {
         return false;
     }
     bool done = true;
-    for (char *slash = strchr(part + 1, '/'); done; slash = strchr(slash + 1, '/')) {
-        if (slash != NULL) {
-            *slash = '\0';
-        }
-        done = mkdir(part, 0700) == 0 || errno == EEXIST || (slash != NULL && access(part, F_OK) == 0);
-        if (slash == NULL) {
-            break;
-        }
+    for (char *slash = strchr(part + 1, '/'); done && slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        done = make_folder(part);
         *slash = '/';
     }
+    done = done && make_folder(part);
     int problem = errno;
     free(part);
     errno = problem;
