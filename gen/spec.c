@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec_defaults.h"
 #include "template.h"
 
 enum { FACT = 0, KNOB = 1, FIRST = 0 };
@@ -117,7 +118,7 @@ static void add_words(struct text *out, const char *const *words, size_t count) 
 
 /* ---- One field ---- */
 
-static bool number_fits(const struct spec_field *field, long number) {
+bool spec_number_fits(const struct spec_field *field, long number) {
     if (number < field->minimum || number > field->maximum)
         return false;
     return field->multiple_of ? number % field->multiple_of == 0 : number == field->minimum || number == field->maximum;
@@ -179,7 +180,7 @@ bool spec_set(struct spec *spec, enum spec_field_id id, const char *text, struct
     char *end;
     errno = 0;
     long number = strtol(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || !number_fits(field, number))
+    if (!isdigit((unsigned char)*text) || *end || errno || !spec_number_fits(field, number))
         return refuse_field(field, text, error);
     spec->value[id] = (int32_t)number;
     return true;
@@ -342,164 +343,7 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
     return true;
 }
 
-/* ---- Defaults ---- */
-
-struct chip {
-    struct spec *spec;
-    char path[SPEC_ARCH_MAX + 16];
-    int32_t row[SPEC_FIELD_COUNT]; /* what the table says of knobs */
-    bool has_row;
-    bool failed; /* `error` says why; else a Lua error was raised or all is well */
-    struct error *error;
-};
-
-/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it.
- */
-static void read_row(lua_State *L, struct chip *chip, bool nested) {
-    int row = lua_gettop(L);
-    luaL_checkstack(L, 8, "");
-    for (lua_pushnil(L); template_table_next(L, row); lua_pop(L, 1)) {
-        if (lua_type(L, -2) != LUA_TSTRING)
-            luaL_error(L, "templates/%s: expected names of knobs in a row of defaults, got a %s", chip->path,
-                       luaL_typename(L, -2));
-        const char *key = lua_tostring(L, -2);
-        bool known = false;
-        for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-            const struct spec_field *field = &spec_fields[id];
-            if (!spec_has(chip->spec, (enum spec_field_id)id))
-                continue;
-            if (!field->knob) {
-                for (int i = 0; field->words && field->words[i]; i++)
-                    known = known || (!nested && lua_istable(L, -1) && !strcmp(field->words[i], key));
-                continue;
-            }
-            if (strcmp(field->name, key) != 0)
-                continue;
-            known = true;
-            int32_t value = SPEC_UNSET;
-            for (int32_t i = 0; field->words && field->words[i]; i++)
-                if (lua_type(L, -1) == LUA_TSTRING && !strcmp(field->words[i], lua_tostring(L, -1)))
-                    value = i;
-            if (!field->words && lua_isinteger(L, -1) && number_fits(field, (long)lua_tointeger(L, -1)))
-                value = (int32_t)lua_tointeger(L, -1);
-            if (value == SPEC_UNSET)
-                luaL_error(L, "templates/%s: expected a value of --%s as '%s', got '%s'", chip->path, field->option,
-                           key, luaL_tolstring(L, -1, NULL));
-            chip->row[id] = value;
-        }
-        if (!known)
-            luaL_error(L, "templates/%s: expected a knob or a word of a fact in a row of defaults, got '%s'",
-                       chip->path, key);
-    }
-    for (int id = 0; !nested && id < SPEC_FIELD_COUNT; id++) {
-        if (spec_fields[id].knob || !spec_fields[id].words || !spec_has(chip->spec, (enum spec_field_id)id))
-            continue;
-        if (lua_getfield(L, row, spec_word(chip->spec, (enum spec_field_id)id)) == LUA_TTABLE)
-            read_row(L, chip, true);
-        lua_settop(L, row);
-    }
-}
-
-static bool chip_refuse(struct chip *chip) {
-    chip->failed = true;
-    return false;
-}
-
-static bool check_wave(lua_State *L, struct chip *chip) {
-    struct spec *spec = chip->spec;
-    lua_getfield(L, -1, "waves");
-    lua_Integer count = lua_istable(L, -1) ? luaL_len(L, -1) : 0;
-    if (count < 1)
-        luaL_error(L, "templates/%s: expected a list as 'waves', got none", chip->path);
-    char all[64] = "";
-    bool known = false;
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_geti(L, -1, i);
-        lua_Integer wave = lua_tointeger(L, -1);
-        lua_pop(L, 1);
-        if (spec->value[SPEC_WAVE] == SPEC_UNSET && number_fits(&spec_fields[SPEC_WAVE], (long)wave))
-            spec->value[SPEC_WAVE] = (int32_t)wave;
-        known = known || spec->value[SPEC_WAVE] == wave;
-        size_t end = strlen(all);
-        snprintf(all + end, sizeof all - end, "%s%d", i > 1 ? " or " : "", (int)wave);
-    }
-    lua_pop(L, 1);
-    if (!known) {
-        error_set(chip->error, ERROR_USAGE, "--wave: expected %s on %s, got '%d'", all, spec->arch,
-                  (int)spec->value[SPEC_WAVE]);
-        chip_refuse(chip);
-    }
-    return known;
-}
-
-static bool check_dtype(lua_State *L, struct chip *chip) {
-    lua_getfield(L, -1, "atoms");
-    if (!lua_istable(L, -1))
-        luaL_error(L, "templates/%s: expected a table as 'atoms', got %s", chip->path, luaL_typename(L, -1));
-    bool known = lua_getfield(L, -1, spec_word(chip->spec, SPEC_DTYPE)) != LUA_TNIL;
-    lua_pop(L, 2);
-    if (known)
-        return true;
-    error_set(chip->error, ERROR_USAGE, "--dtype: expected a type that %s has matrix instructions for, got '%s'",
-              chip->spec->arch, spec_word(chip->spec, SPEC_DTYPE));
-    return chip_refuse(chip);
-}
-
-/* Pushes field `name` of the table on top, an empty stack slot (nil) when there is none. */
-static bool descend(lua_State *L, const char *name) {
-    return lua_getfield(L, -1, name) == LUA_TTABLE;
-}
-
-/* Sets an unset orientation from the table of the operation's defaults, which is on top of the stack. */
-static void read_orientation(lua_State *L, struct chip *chip) {
-    int32_t *value = &chip->spec->value[SPEC_ORIENTATION];
-    const struct spec_field *orientation = &spec_fields[SPEC_ORIENTATION];
-    if (*value != SPEC_UNSET)
-        return;
-    *value = orientation->neutral;
-    if (lua_getfield(L, -1, "orientation") != LUA_TNIL) {
-        int32_t i = 0;
-        while (orientation->words[i] && strcmp(orientation->words[i], luaL_tolstring(L, -1, NULL)) != 0) {
-            lua_pop(L, 1);
-            i++;
-        }
-        if (!orientation->words[i])
-            luaL_error(L, "templates/%s: expected kq or qk as 'orientation' of defaults", chip->path);
-        *value = i;
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-}
-
-/* defaults.<operation>, then in it .<orientation>, .wave<N> and [head dimension], each if the operation has it. */
-static void read_chip(lua_State *L, void *context) {
-    struct chip *chip = context;
-    struct spec *spec = chip->spec;
-    if ((spec_has(spec, SPEC_DTYPE) && !check_dtype(L, chip)) || !check_wave(L, chip) || !descend(L, "defaults") ||
-        !descend(L, spec_word(spec, SPEC_OP)))
-        return;
-    if (spec_has(spec, SPEC_ORIENTATION)) {
-        read_orientation(L, chip);
-        if (!descend(L, spec_word(spec, SPEC_ORIENTATION)))
-            return;
-    }
-    char wave[16];
-    snprintf(wave, sizeof wave, "wave%d", (int)spec->value[SPEC_WAVE]);
-    if (!descend(L, wave))
-        return;
-    if (!spec_has(spec, SPEC_HEAD_DIM)) {
-        read_row(L, chip, false);
-        return;
-    }
-    int32_t head_dim = spec->value[SPEC_HEAD_DIM] > spec->value[SPEC_HEAD_DIM_V] ? spec->value[SPEC_HEAD_DIM]
-                                                                                 : spec->value[SPEC_HEAD_DIM_V];
-    for (; head_dim <= spec_fields[SPEC_HEAD_DIM].maximum && !chip->has_row; head_dim++) {
-        chip->has_row = lua_geti(L, -1, head_dim) == LUA_TTABLE;
-        if (chip->has_row)
-            read_row(L, chip, false);
-        lua_pop(L, 1);
-    }
-}
+/* ---- Resolving ---- */
 
 /* Rows of a wave: 16, so that a workgroup whose size is given in one way has the other. */
 static void couple_rows_and_waves(struct spec *spec) {
@@ -567,9 +411,9 @@ static bool fill_facts(struct spec *spec, struct template_engine *engine, struct
 }
 
 /* The chip's table has no value for a knob that has no neutral one. */
-static bool refuse_default(const struct spec *spec, const struct spec_field *field, const char *path,
-                           struct error *error) {
-    char orientation[32] = "", head_dim[40] = "";
+static bool refuse_default(const struct spec *spec, const struct spec_field *field, struct error *error) {
+    char path[SPEC_ARCH_MAX + 16], orientation[32] = "", head_dim[40] = "";
+    spec_arch_path(spec, path);
     if (spec_has(spec, SPEC_ORIENTATION))
         snprintf(orientation, sizeof orientation, " in orientation %s", spec_word(spec, SPEC_ORIENTATION));
     if (spec_has(spec, SPEC_HEAD_DIM))
@@ -584,22 +428,19 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
     if (!fill_facts(&resolved, engine, error))
         return false;
     couple_rows_and_waves(&resolved);
-    struct chip chip = {.spec = &resolved, .error = error};
-    spec_arch_path(&resolved, chip.path);
-    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
-        chip.row[id] = SPEC_UNSET;
-    if (!template_with_table(engine, chip.path, read_chip, &chip, error) || chip.failed)
+    int32_t row[SPEC_FIELD_COUNT];
+    if (!spec_defaults(&resolved, engine, row, error))
         return false;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
         if (!spec_has(&resolved, (enum spec_field_id)id))
             continue;
         if (resolved.value[id] == SPEC_UNSET)
-            resolved.value[id] = chip.row[id];
+            resolved.value[id] = row[id];
         if (resolved.value[id] == SPEC_UNSET && !field->always)
             resolved.value[id] = field->neutral;
         if (resolved.value[id] == SPEC_UNSET)
-            return refuse_default(&resolved, field, chip.path, error);
+            return refuse_default(&resolved, field, error);
     }
     *spec = resolved;
     return true;

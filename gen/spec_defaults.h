@@ -1,0 +1,15 @@
+/* What a chip's table in templates/arch/ says of a spec. For spec.c alone. */
+#ifndef GEN_SPEC_DEFAULTS_H
+#define GEN_SPEC_DEFAULTS_H
+
+#include "spec.h"
+
+/* The spec's operation and facts are set. Sets an unset wave and orientation to the chip's defaults and refuses a wave
+ * and a type that the chip does not have; `row` receives the table's values of knobs, SPEC_UNSET where it has none. */
+bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t row[SPEC_FIELD_COUNT],
+                   struct error *error);
+
+/* Whether a NUMBER may have this value. */
+bool spec_number_fits(const struct spec_field *field, long number);
+
+#endif
