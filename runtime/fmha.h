@@ -362,6 +362,7 @@ typedef struct fmha_tune_options {
                               that counts instead of measuring */
     int32_t warmup_rounds; /* before them, up to 10000; 0: 3, and none on a device that counts; -1: none */
     uint64_t seed;         /* of the order within each round */
+    const char *const *libraries; /* folders, ended by NULL, whose instances alone are run; NULL: those of all */
     /* Called before each run; NULL: never. */
     void (*progress)(void *context, int32_t round, int32_t rounds, const char *instance);
     void *progress_context;

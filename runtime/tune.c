@@ -182,6 +182,14 @@ static fmha_status check_options(const char *function, const fmha_tune_options *
     return status;
 }
 
+static bool is_asked_for(const fmha_tune_options *options, const char *library) {
+    const char *const *asked = options->libraries;
+    while (asked != NULL && *asked != NULL && strcmp(*asked, library) != 0) {
+        asked++;
+    }
+    return asked == NULL || *asked != NULL;
+}
+
 /* The candidates, the same instance of several libraries once. */
 static fmha_status find_contenders(struct contest *contest, const struct fmha_key *key,
                                    const struct fmha_operands *operands, struct fmha_dispatch_candidate **candidates) {
@@ -201,7 +209,7 @@ static fmha_status find_contenders(struct contest *contest, const struct fmha_ke
     status = fmha_dispatch_candidates(contest->device, key, operands, *candidates, room, &count);
     for (size_t i = 0; status == FMHA_OK && i < count && i < room; i++) {
         const struct fmha_dispatch_candidate *candidate = &(*candidates)[i];
-        bool known = false;
+        bool known = !is_asked_for(contest->options, candidate->library);
         for (size_t j = 0; j < contest->count; j++) {
             known = known || strcmp(contest->contenders[j].candidate->instance->name, candidate->instance->name) == 0;
         }
@@ -211,6 +219,12 @@ static fmha_status find_contenders(struct contest *contest, const struct fmha_ke
             contest->contenders[contest->count].amounts = contest->amounts + contest->count * rounds;
             contest->count++;
         }
+    }
+    if (status == FMHA_OK && contest->count == 0) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE,
+                           "%s: expected an instance for the problem in the libraries that were named, got none among "
+                           "%zu of others",
+                           contest->device->info.name, count);
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "kernels.h"
 #include "text.h"
 #include "verify.h"
+#include "words.h"
 
 struct verify_arguments {
     const char *source;
@@ -17,63 +18,14 @@ struct verify_arguments {
     bool json, count;
 };
 
-/* `count` numbers with commas between, into members; those of `heads` (a bit each) must not be 0. */
-static bool parse_numbers(const char *text, int64_t *const *member, int count, unsigned heads) {
-    for (int i = 0; i < count; i++) {
-        const char *digits = text;
-        *member[i] = 0;
-        while (*text >= '0' && *text <= '9' && text - digits < 10)
-            *member[i] = *member[i] * 10 + (*text++ - '0');
-        if (text == digits || *text != (i + 1 < count ? ',' : '\0') || *member[i] > INT32_MAX ||
-            ((heads >> i & 1) && *member[i] == 0))
-            return false;
-        text++;
-    }
-    return true;
-}
-
-static bool parse_shape(const char *text, struct verify_shape *shape, struct error *error) {
-    int64_t *const member[] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
-    return parse_numbers(text, member, 5, 6) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
-                     "heads 1 and up, the others 0 and up), got '%s'",
-                     text);
-}
-
-static bool parse_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error) {
-    int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
-    return parse_numbers(text, member, 4, 2) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected B,H,S,D (batch, heads, length and head dimension; heads 1 and up, the others 0 "
-                     "and up), got '%s'",
-                     text);
-}
-
-/* "emu", "emu:" and a chip, "hip", "hip:" and a number. */
-static bool check_device(const char *device, struct error *error) {
-    static const char *const drivers[] = {"emu", "hip"};
-    size_t length = strcspn(device, ":");
-    const char *selector = device[length] ? device + length + 1 : NULL;
-    bool emu = length == 3 && strncmp(device, drivers[0], length) == 0;
-    bool hip = length == 3 && strncmp(device, drivers[1], length) == 0;
-    if ((emu && (!selector || *selector)) ||
-        (hip && (!selector || (*selector && !selector[strspn(selector, "0123456789")]))))
-        return true;
-    char driver[16];
-    snprintf(driver, sizeof driver, "%.*s", (int)length, device);
-    const char *nearest = text_nearest(driver, drivers, sizeof drivers / sizeof *drivers);
-    return error_set(error, ERROR_USAGE, "--device: expected emu, emu:ARCH, hip or hip:N, got '%s'%s%s%s", device,
-                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-}
-
 /* An emulated chip runs its own kernels alone. */
 static bool check_chip(const char *device, const struct spec *spec, struct error *error) {
-    if (!device || strncmp(device, "emu:", 4) != 0 || strcmp(device + 4, spec->arch) == 0)
+    if (!device || (strncmp(device, "emu:", 4) != 0 && strncmp(device, "isa:", 4) != 0) ||
+        strcmp(device + 4, spec->arch) == 0)
         return true;
     return error_set(error, ERROR_USAGE,
-                     "--device: expected the kernel's chip, emu:%s, got '%s'; --device emu takes each kernel's own",
-                     spec->arch, device);
+                     "--device: expected the kernel's chip, %.3s:%s, got '%s'; --device %.3s takes each kernel's own",
+                     device, spec->arch, device, device);
 }
 
 /* One file holds one kernel. */
@@ -132,8 +84,8 @@ static bool make_shapes(const struct arguments *arguments, union shapes *shapes,
     const char *operation = arguments->kernel.field[SPEC_OP];
     bool pack = operation && strcmp(operation, spec_operation_words[SPEC_OP_PACK]) == 0;
     for (int i = 0; i < given->count; i++)
-        if (!(pack ? parse_pack_shape(given->item[i], &shapes->pack[i], error)
-                   : parse_shape(given->item[i], &shapes->attention[i], error)))
+        if (!(pack ? words_pack_shape(given->item[i], &shapes->pack[i], error)
+                   : words_shape(given->item[i], &shapes->attention[i], error)))
             return false;
     if (pack) {
         options->pack_shapes = shapes->pack;
@@ -150,7 +102,7 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
                          struct error *error) {
     const struct verify_arguments *own = arguments->own;
     verify_options_init(options);
-    if ((own->device && !check_device(own->device, error)) || !make_shapes(arguments, shapes, options, error))
+    if ((own->device && !words_device(own->device, error)) || !make_shapes(arguments, shapes, options, error))
         return false;
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
@@ -250,7 +202,8 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, device),
      .value = "NAME",
-     .help = "emu (default): the emulated device of the kernel's chip; emu:gfx1151, hip, hip:1"},
+     .help = "emu (default): the emulated device of the kernel's chip; isa: its machine code, executed here; "
+             "emu:gfx1151, isa:gfx1151, hip, hip:1"},
     {.name = "source",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, source),

@@ -13,12 +13,9 @@
 #define COMMANDS_MAX 16
 
 const struct command *const cli_commands[] = {
-    &command_generate, &command_build,   &command_verify, &command_report, &command_list,
-    &command_vendor,   &command_library, &command_doctor, &command_help,   NULL,
+    &command_generate, &command_build, &command_verify, &command_report, &command_list, &command_vendor,
+    &command_library,  &command_tune,  &command_doctor, &command_help,   NULL,
 };
-
-/* Names that are kept for commands to come. */
-static const char *const reserved[] = {"tune", NULL};
 
 const struct command *cli_command_find(const char *name, struct error *error) {
     const char *words[COMMANDS_MAX];
@@ -28,11 +25,6 @@ const struct command *cli_command_find(const char *name, struct error *error) {
             return cli_commands[count];
         words[count] = cli_commands[count]->name;
     }
-    for (int i = 0; reserved[i]; i++)
-        if (strcmp(name, reserved[i]) == 0) {
-            error_set(error, ERROR_USAGE, "'%s' is not built yet; 'fmhagen help' names the commands that are", name);
-            return NULL;
-        }
     const char *nearest = text_nearest(name, words, count);
     if (nearest)
         error_set(error, ERROR_USAGE,

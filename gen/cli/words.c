@@ -1,0 +1,56 @@
+#include "words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "text.h"
+
+/* `count` numbers with commas between, into members; those of `heads` (a bit each) must not be 0. */
+static bool parse_numbers(const char *text, int64_t *const *member, int count, unsigned heads) {
+    for (int i = 0; i < count; i++) {
+        const char *digits = text;
+        *member[i] = 0;
+        while (*text >= '0' && *text <= '9' && text - digits < 10)
+            *member[i] = *member[i] * 10 + (*text++ - '0');
+        if (text == digits || *text != (i + 1 < count ? ',' : '\0') || *member[i] > INT32_MAX ||
+            ((heads >> i & 1) && *member[i] == 0))
+            return false;
+        text++;
+    }
+    return true;
+}
+
+bool words_shape(const char *text, struct verify_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
+    return parse_numbers(text, member, 5, 6) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
+                     "heads 1 and up, the others 0 and up), got '%s'",
+                     text);
+}
+
+bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
+    return parse_numbers(text, member, 4, 2) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected B,H,S,D (batch, heads, length and head dimension; heads 1 and up, the others 0 "
+                     "and up), got '%s'",
+                     text);
+}
+
+bool words_device(const char *device, struct error *error) {
+    static const char *const drivers[] = {"emu", "isa", "hip"};
+    size_t length = strcspn(device, ":");
+    const char *selector = device[length] ? device + length + 1 : NULL;
+    bool chip = length == 3 && (strncmp(device, drivers[0], length) == 0 || strncmp(device, drivers[1], length) == 0);
+    bool hip = length == 3 && strncmp(device, drivers[2], length) == 0;
+    if ((chip && (!selector || *selector)) ||
+        (hip && (!selector || (*selector && !selector[strspn(selector, "0123456789")]))))
+        return true;
+    char driver[16];
+    snprintf(driver, sizeof driver, "%.*s", (int)length, device);
+    const char *nearest = text_nearest(driver, drivers, sizeof drivers / sizeof *drivers);
+    return error_set(error, ERROR_USAGE,
+                     "--device: expected emu, emu:ARCH, isa, isa:ARCH, hip or hip:N, got '%s'%s%s%s", device,
+                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}

@@ -1,0 +1,14 @@
+/* Values of options that several commands have: shapes and devices. */
+#ifndef GEN_CLI_WORDS_H
+#define GEN_CLI_WORDS_H
+
+#include "verify_report.h"
+
+/* "1,32,8,512,512", and of pack "1,8,512,128". */
+bool words_shape(const char *text, struct verify_shape *shape, struct error *error);
+bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error);
+
+/* Whether it may name a device: "emu" or "isa", alone or with ":" and a chip, "hip", "hip:" and a number. */
+bool words_device(const char *device, struct error *error);
+
+#endif
