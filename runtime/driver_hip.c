@@ -434,6 +434,28 @@ static void hip_about(void *state, char *text, size_t room) {
     snprintf(text, room, "HIP %d.%d.%d", s->version / 10000000, s->version / 100000 % 100, s->version % 100000);
 }
 
+static fmha_status hip_locate(const void *address, int *ordinal) {
+    hip_api hip;
+    unsigned char attributes[HIP_POINTER_ATTRIBUTES_BYTES] = {0};
+    int device = -1;
+    fmha_status status = hip_api_open(&hip);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    int result = hip.pointer_get_attributes(attributes, address);
+    memcpy(&device, attributes + HIP_POINTER_ATTRIBUTES_DEVICE, sizeof device);
+    if (result != HIP_SUCCESS || device < 0) {
+        hip.get_last_error();
+        status = fmha_fail(FMHA_ERROR_ARGUMENT,
+                           "hip: expected an address in a HIP device's memory, got %p, which no "
+                           "device of this process knows",
+                           address);
+    }
+    hip_api_close(&hip);
+    *ordinal = device;
+    return status;
+}
+
 const fmha_driver fmha_driver_hip = {
     .version = FMHA_DRIVER_VERSION,
     .name = "hip",
@@ -453,5 +475,6 @@ const fmha_driver fmha_driver_hip = {
     .measure_unit = "us",
     .about = hip_about,
     .compile_identity = hip_compile_identity,
+    .locate = hip_locate,
     .concurrent = true,
 };

@@ -38,6 +38,7 @@ static const struct {
     MEMBER(event_synchronize, "hipEventSynchronize"),
     MEMBER(event_elapsed_time, "hipEventElapsedTime"),
     MEMBER(device_synchronize, "hipDeviceSynchronize"),
+    MEMBER(pointer_get_attributes, "hipPointerGetAttributes"),
     MEMBER(get_error_string, "hipGetErrorString"),
     MEMBER(get_error_name, "hipGetErrorName"),
     MEMBER(get_last_error, "hipGetLastError"),

@@ -28,6 +28,11 @@
  */
 #define HIP_PROPERTIES_BYTES 8192
 
+/* hipPointerGetAttributes fills a struct that begins with the kind of memory and the ordinal of its device, both of 4
+ * bytes, in every version; its size differs. Memory that no device knows has an ordinal below 0, or is an error. */
+#define HIP_POINTER_ATTRIBUTES_BYTES  256
+#define HIP_POINTER_ATTRIBUTES_DEVICE 4
+
 typedef struct hip_api {
     void *library;
     int (*init)(unsigned flags);
@@ -50,6 +55,7 @@ typedef struct hip_api {
     int (*event_synchronize)(void *event);
     int (*event_elapsed_time)(float *milliseconds, void *begin, void *end);
     int (*device_synchronize)(void);
+    int (*pointer_get_attributes)(void *attributes, const void *address);
     const char *(*get_error_string)(int error);
     const char *(*get_error_name)(int error);
     int (*get_last_error)(void);

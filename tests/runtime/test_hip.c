@@ -139,6 +139,31 @@ Test(hip, missing_function_is_named) {
 
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
+Test(hip, the_device_of_the_memory_is_opened_whatever_is_current) {
+    fmha_device *second = open_device("hip:1"), *found;
+    fmha_device_info info;
+    void *address;
+    int local = 0;
+    char text[256];
+    cr_assert_eq(fmha_memory_alloc(second, 64, "q", &address), FMHA_OK);
+    hip->current = 0;
+    cr_assert_eq(fmha_device_open_for("hip", address, &found), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_device_get_info(found, &info), FMHA_OK);
+    cr_assert_eq(info.ordinal, 1);
+    cr_assert_eq(hip->current, 0);
+    fmha_device_close(found);
+    snprintf(text, sizeof text,
+             "hip: expected an address in a HIP device's memory, got %p, which no device of this process knows",
+             (void *)&local);
+    expect_error(fmha_device_open_for("hip", &local, &found), FMHA_ERROR_ARGUMENT, text);
+    cr_assert_null(found);
+    expect_error(fmha_device_open_for("hip", NULL, &found), FMHA_ERROR_ARGUMENT,
+                 "fmha_device_open_for: expected a driver, an address and a place for the device, got NULL; pass a "
+                 "valid pointer");
+    fmha_device_close(second);
+    finish();
+}
+
 Test(hip, no_device_is_explained) {
     char why[512], text[900];
     hip_api_explain_no_device("/dev/kfd", why);

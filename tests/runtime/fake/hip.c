@@ -56,6 +56,7 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned grid_x, unsigned grid_
                                  void **kernel_parameters, void **extra);
 EXPORT int hipStreamSynchronize(void *stream);
 EXPORT int hipDeviceSynchronize(void);
+EXPORT int hipPointerGetAttributes(void *attributes, const void *address);
 EXPORT int hipEventCreate(void **made);
 EXPORT int hipEventDestroy(void *destroyed);
 EXPORT int hipEventRecord(void *recorded, void *stream);
@@ -118,6 +119,17 @@ static int find(const void *address) {
         }
     }
     return -1;
+}
+
+int hipPointerGetAttributes(void *attributes, const void *address) {
+    int result = begin("hipPointerGetAttributes");
+    for (int i = 0; result == 0 && i < FAKE_HIP_ALLOCATIONS; i++) {
+        if (allocations[i].address != NULL && allocations[i].address == address) {
+            memcpy((char *)attributes + 4, &allocations[i].device, sizeof allocations[i].device);
+            return 0;
+        }
+    }
+    return result != 0 ? result : give(1);
 }
 
 int hipFree(void *address) {
