@@ -41,4 +41,7 @@ fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key 
  * and why in `path` when there is none. */
 bool fmha_cache_folder(char *path, size_t path_bytes);
 
+/* Whether the cache can be read and written, without making anything: its path, and what is wrong with it. */
+bool fmha_cache_state(char *text, size_t text_bytes);
+
 #endif

@@ -114,3 +114,44 @@ int fmha_cache_open(const char *path, char reason[CACHE_REASON_BYTES]) {
     }
     return folder;
 }
+
+bool fmha_cache_state(char *text, size_t text_bytes) {
+    char path[1024], above[1024], reason[CACHE_REASON_BYTES] = "";
+    uint64_t limit_bytes;
+    if (!fmha_cache_limit(&limit_bytes)) {
+        snprintf(text, text_bytes, "FMHA_CACHE_MAX_MIB: expected a whole number from 0 to %d, got '%.100s'",
+                 LIMIT_MIB_MAX, getenv("FMHA_CACHE_MAX_MIB"));
+        return false;
+    }
+    if (limit_bytes == 0) {
+        snprintf(text, text_bytes, "FMHA_CACHE_MAX_MIB is 0");
+        return false;
+    }
+    if (!fmha_cache_folder(path, sizeof path)) {
+        snprintf(text, text_bytes, "%s", path);
+        return false;
+    }
+    /* The nearest folder above that is there decides. */
+    struct stat status;
+    snprintf(above, sizeof above, "%s", path);
+    bool there = stat(above, &status) == 0, whole = there;
+    for (char *slash; !there && errno == ENOENT && (slash = strrchr(above, '/')) != NULL && slash > above;) {
+        *slash = '\0';
+        there = stat(above, &status) == 0;
+    }
+    if (whole && S_ISDIR(status.st_mode)) {
+        int folder = fmha_cache_open(path, reason);
+        if (folder >= 0) {
+            close(folder);
+        }
+    } else if (!there) {
+        snprintf(reason, sizeof reason, "cannot be used: %s", strerror(errno));
+    } else if (!S_ISDIR(status.st_mode)) {
+        snprintf(reason, sizeof reason, "cannot be used: %.80s is a file", above);
+    }
+    if (reason[0] == '\0' && faccessat(AT_FDCWD, above, W_OK | X_OK, AT_EACCESS) != 0) {
+        snprintf(reason, sizeof reason, "cannot be written: %s", strerror(errno));
+    }
+    snprintf(text, text_bytes, "%s%s%s", path, reason[0] != '\0' ? " " : "", reason);
+    return reason[0] == '\0';
+}

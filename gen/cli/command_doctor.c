@@ -1,11 +1,9 @@
 /* `fmhagen doctor`: what works on this machine, tried out, and the cure of what does not. */
 #include <cjson/cJSON.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "cache.h"
 #include "cli.h"
 #include "codeobject.h"
 #include "compiler.h"
@@ -166,37 +164,10 @@ static void try_hip(struct check *check) {
     fmha_device_close(device);
 }
 
-/* Whether the folder can be written, or could be made. */
 static void try_cache(struct check *check) {
-    const char *own = getenv("FMHA_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    struct text path = {0};
-    if (own && *own)
-        text_puts(&path, own);
-    else if (xdg && *xdg)
-        text_printf(&path, "%s/fmha", xdg);
-    else if (home && *home)
-        text_printf(&path, "%s/.cache/fmha", home);
-    if (!path.bytes) {
-        text_puts(&check->says, "none of FMHA_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
-        return;
-    }
-    text_puts(&check->says, path.bytes);
-    struct stat status;
-    bool exists = stat(path.bytes, &status) == 0;
-    /* The nearest folder above that exists decides. */
-    while (!exists && errno == ENOENT && strrchr(path.bytes, '/') > path.bytes) {
-        *strrchr(path.bytes, '/') = '\0';
-        exists = stat(path.bytes, &status) == 0;
-    }
-    if (!exists)
-        text_printf(&check->says, ": %s", strerror(errno));
-    else if (!S_ISDIR(status.st_mode))
-        text_printf(&check->says, ": '%s' is a file", path.bytes);
-    else if (access(path.bytes, W_OK | X_OK) != 0)
-        text_printf(&check->says, ": '%s' is not writable", path.bytes);
-    else
-        check->works = true;
-    text_free(&path);
+    char says[1400];
+    check->works = fmha_cache_state(says, sizeof says);
+    text_puts(&check->says, says);
 }
 
 /* ---- What is printed

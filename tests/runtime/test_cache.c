@@ -22,7 +22,7 @@
 #include "hash.h"
 #include "support.h"
 
-TestSuite(cache, .init = cache_test_begin, .fini = cache_test_end);
+TestSuite(cache, .init = cache_test_begin, .fini = cache_test_end, .timeout = 60);
 
 /* Calls of libc that a test makes fail: libfmha is linked in, so that these come before libc's. */
 static int flock_problem, unlink_problem;
@@ -181,7 +181,7 @@ Test(cache, foreign_file_is_rebuilt) {
 
 /* A whole entry of another key under this one's name, as after a careless copy. */
 Test(cache, entry_of_another_key_is_rebuilt) {
-    static const char *const others[] = {"test", "other"};
+    static const char *const others[] = {"test", "another key, which is longer than the buffer for this one may be"};
     for (size_t i = 0; i < 2; i++) {
         char other[400];
         free(cache_test_get(others[i]));
@@ -439,6 +439,51 @@ Test(cache, read_only_folder_serves_what_it_has) {
     cache_test_expect("text", "read from %s");
     cache_test_expect("other", "compiled; %s cannot be written: Permission denied, so it is not kept");
     cache_test_expect("other", "compiled; %s cannot be written: Permission denied, so it is not kept");
+}
+
+static void expect_state(bool works, const char *format) {
+    char text[1400], expected[1400];
+    bool state = fmha_cache_state(text, sizeof text);
+    snprintf(expected, sizeof expected, "%.*s%s%s", (int)strcspn(format, "%"), format,
+             strchr(format, '%') != NULL ? cache_test_v1 : "",
+             strchr(format, '%') != NULL ? strchr(format, '%') + 2 : "");
+    cr_assert_str_eq(text, expected);
+    cr_assert_eq(state, works);
+}
+
+/* What `fmhagen doctor` says. */
+Test(cache, state) {
+    expect_state(true, "%s");
+    cr_assert_neq(access(getenv("FMHA_CACHE_DIR"), F_OK), 0, "asking has made it");
+    free(cache_test_get("text"));
+    expect_state(true, "%s");
+    chmod(cache_test_v1, 0777);
+    expect_state(false, "%s may be written by others, expected its owner alone: chmod go-w");
+    support_remove_folder(cache_test_v1);
+    support_write(cache_test_v1, "", 0600);
+    char file[600];
+    snprintf(file, sizeof file, "%%s cannot be used: %.80s is a file", cache_test_v1);
+    expect_state(false, file);
+    setenv("FMHA_CACHE_MAX_MIB", "0", 1);
+    expect_state(false, "FMHA_CACHE_MAX_MIB is 0");
+    setenv("FMHA_CACHE_MAX_MIB", "many", 1);
+    expect_state(false, "FMHA_CACHE_MAX_MIB: expected a whole number from 0 to 1048576, got 'many'");
+    unsetenv("FMHA_CACHE_MAX_MIB");
+    unsetenv("FMHA_CACHE_DIR");
+    unsetenv("HOME");
+    expect_state(false, "none of FMHA_CACHE_DIR, XDG_CACHE_HOME and HOME is set");
+    setenv("HOME", cache_test_folder, 1);
+    chmod(cache_test_folder, 0500);
+    if (geteuid() == 0) {
+        setenv("HOME", "/", 1);
+        cr_assert_eq(seteuid(65534), 0);
+    }
+    char text[1400];
+    cr_assert_not(fmha_cache_state(text, sizeof text));
+    cr_assert_not_null(strstr(text, "/.cache/fmha/v1 cannot be written: Permission denied"), "%s", text);
+    if (geteuid() != 0) {
+        chmod(cache_test_folder, 0700);
+    }
 }
 
 /* ---- Disks that are full ---------------------------------------------------------------------------------- */

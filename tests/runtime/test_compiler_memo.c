@@ -30,7 +30,7 @@ static void set_up(void) {
     setenv("PATH", bin, 1);
 }
 
-TestSuite(compiler_memo, .init = set_up, .fini = cache_test_end);
+TestSuite(compiler_memo, .init = set_up, .fini = cache_test_end, .timeout = 60);
 
 /* A program of the folder `below` the test's that counts its runs in the file "asked" and says what `cases` says. */
 static const char *program(const char *below, const char *name, const char *cases) {
