@@ -635,7 +635,7 @@ void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *conte
 }
 
 /* The flags and the variables that steer the compiler, one a line. */
-static fmha_status print_settings(FILE *out, const fmha_compiler *compiler, const char *arch, int wave) {
+static fmha_status print_settings(fmha_lines *lines, const fmha_compiler *compiler, const char *arch, int wave) {
     char storage[256];
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
     int count = arch != NULL ? fmha_compiler_flags(compiler, arch, wave, storage, flags) : 0;
@@ -644,12 +644,12 @@ static fmha_status print_settings(FILE *out, const fmha_compiler *compiler, cons
                          arch);
     }
     for (int i = 0; i < count; i++) {
-        fprintf(out, "flag %s\n", flags[i]);
+        fmha_lines_add(lines, "flag %s\n", flags[i]);
     }
     for (const char *const *variable = fmha_memo_variables; *variable != NULL; variable++) {
         const char *value = getenv(*variable);
         if (value != NULL && value[0] != '\0') {
-            fprintf(out, "variable %s=%s\n", *variable, value);
+            fmha_lines_add(lines, "variable %s=%s\n", *variable, value);
         }
     }
     return FMHA_OK;
@@ -660,29 +660,24 @@ fmha_status fmha_compiler_identity(const fmha_compiler *compiler, const char *ar
     const probe *version = ask(compiler->path, "", NULL, 0);
     const probe *linker =
         version != NULL && arch != NULL && !compiler->is_hipcc ? ask(compiler->path, "lld", version, 0) : version;
-    char *lines = NULL;
-    size_t bytes;
-    FILE *out = linker != NULL ? open_memstream(&lines, &bytes) : NULL;
-    fmha_status status = FMHA_ERROR_MEMORY;
-    if (out != NULL) {
-        fprintf(out, "compiler %s\nversion %s\n", compiler->path, compiler->version);
-        fmha_memo_print(out, version->files);
-        if (linker != version) {
-            fmha_memo_print(out, linker->files);
-        }
-        status = print_settings(out, compiler, arch, wave);
-        bool failed = ferror(out) != 0;
-        if (fclose(out) != 0 || failed) {
-            status = FMHA_ERROR_MEMORY;
-        }
+    if (linker == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for what identifies it", compiler->path);
     }
-    if (status == FMHA_ERROR_MEMORY) {
-        fmha_fail(status, "%s: no memory for what identifies it", compiler->path);
+    fmha_lines lines = {0};
+    fmha_lines_add(&lines, "compiler %s\nversion %s\n", compiler->path, compiler->version);
+    fmha_memo_print(&lines, version->files);
+    if (linker != version) {
+        fmha_memo_print(&lines, linker->files);
+    }
+    fmha_status status = print_settings(&lines, compiler, arch, wave);
+    char *taken = fmha_lines_take(&lines);
+    if (status == FMHA_OK && taken == NULL) {
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for what identifies it", compiler->path);
     }
     if (status != FMHA_OK) {
-        free(lines);
+        free(taken);
         return status;
     }
-    *text = lines;
+    *text = taken;
     return FMHA_OK;
 }

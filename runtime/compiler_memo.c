@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,46 +97,50 @@ bool fmha_memo_holds(const char *files) {
     return true;
 }
 
-void fmha_memo_print(FILE *out, const char *files) {
+void fmha_memo_print(fmha_lines *lines, const char *files) {
     for (; *files != '\0'; files += strcspn(files, "\n") + 1) {
         intmax_t bytes, seconds;
         long nanoseconds;
         const char *path = path_in(files);
         if (path != NULL && sscanf(files, "file %" SCNdMAX " %" SCNdMAX " %ld ", &bytes, &seconds, &nanoseconds) == 3 &&
             bytes >= 0) {
-            fprintf(out, "file %.*s %" PRIdMAX " %" PRIdMAX ".%09ld\n", (int)strcspn(path, "\n"), path, bytes, seconds,
-                    nanoseconds);
+            fmha_lines_add(lines, "file %.*s %" PRIdMAX " %" PRIdMAX ".%09ld\n", (int)strcspn(path, "\n"), path, bytes,
+                           seconds, nanoseconds);
         }
     }
 }
 
 /* ---- Keeping it ------------------------------------------------------------------------------------------ */
 
+static void add_word(fmha_lines *key, const char *name, const char *value) {
+    fmha_lines_add(key, "%s%s", name, value);
+    fmha_lines_add_bytes(key, "", 1);
+}
+
 /* The command, the executable's own state, for machines that share the folder, and the environment. */
 static char *make_key(const char *const *argv, size_t *bytes) {
-    char *key = NULL, *file = NULL;
-    FILE *out = fmha_memo_add_file(&file, argv[0]) ? open_memstream(&key, bytes) : NULL;
-    if (out != NULL) {
-        fprintf(out, "compiler%c%s%c", '\0', file, '\0');
-        for (; *argv != NULL; argv++) {
-            fprintf(out, "%s%c", *argv, '\0');
-        }
-        const char *path = getenv("PATH");
-        fprintf(out, "PATH=%s%c", path != NULL ? path : "", '\0');
-        for (const char *const *variable = fmha_memo_variables; *variable != NULL; variable++) {
-            const char *value = getenv(*variable);
-            if (value != NULL) {
-                fprintf(out, "%s=%s%c", *variable, value, '\0');
-            }
-        }
-        bool failed = ferror(out) != 0;
-        if (fclose(out) != 0 || failed) {
-            free(key);
-            key = NULL;
+    char *file = NULL;
+    if (!fmha_memo_add_file(&file, argv[0])) {
+        return NULL;
+    }
+    fmha_lines key = {0};
+    add_word(&key, "compiler", "");
+    add_word(&key, file, "");
+    free(file);
+    for (; *argv != NULL; argv++) {
+        add_word(&key, *argv, "");
+    }
+    const char *path = getenv("PATH");
+    add_word(&key, "PATH=", path != NULL ? path : "");
+    for (const char *const *variable = fmha_memo_variables; *variable != NULL; variable++) {
+        const char *value = getenv(*variable);
+        if (value != NULL) {
+            add_word(&key, *variable, "=");
+            add_word(&key, value, "");
         }
     }
-    free(file);
-    return key;
+    *bytes = key.length;
+    return fmha_lines_take(&key);
 }
 
 /* Opens the folder and makes key and name. False when there is no memo; otherwise the caller closes and frees. */
@@ -196,21 +201,22 @@ bool fmha_memo_recall(const char *const *argv, char **words, char **files) {
 }
 
 void fmha_memo_keep(const char *const *argv, const char *words, const char *files) {
-    char *key, *value = NULL, name[CACHE_NAME_BYTES], reason[CACHE_REASON_BYTES];
+    char *key, name[CACHE_NAME_BYTES], reason[CACHE_REASON_BYTES];
     size_t key_bytes;
     int folder;
     if (!begin(argv, &folder, &key, &key_bytes, name)) {
         return;
     }
-    int bytes = asprintf(&value, "%s" WORDS_LINE "%s", files, words);
-    if (bytes >= 0) {
-        if (fmha_cache_write(folder, name, key, key_bytes, value, (size_t)bytes, reason)) {
-            uint64_t limit_bytes;
-            fmha_cache_limit(&limit_bytes);
-            fmha_cache_clean(folder, limit_bytes, name);
-        }
-        free(value);
+    fmha_lines value = {0};
+    fmha_lines_add(&value, "%s" WORDS_LINE "%s", files, words);
+    size_t bytes = value.length;
+    char *text = fmha_lines_take(&value);
+    if (text != NULL && fmha_cache_write(folder, name, key, key_bytes, text, bytes, reason)) {
+        uint64_t limit_bytes;
+        fmha_cache_limit(&limit_bytes);
+        fmha_cache_clean(folder, limit_bytes, name);
     }
+    free(text);
     free(key);
     close(folder);
 }

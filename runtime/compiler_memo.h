@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
+
+#include "lines.h"
 
 /* Variables of the environment that steer compilers, NULL-terminated. An answer holds for their values, and that of
  * PATH, alone. */
@@ -23,8 +24,8 @@ bool fmha_memo_add_file(char **files, const char *path);
 /* Whether everything in `files` is as it was. */
 bool fmha_memo_holds(const char *files);
 
-/* Writes what of `files` decides a compiler's output, one line for each file that is there: path, size, time. */
-void fmha_memo_print(FILE *out, const char *files);
+/* Adds what of `files` decides a compiler's output, one line for each file that is there: path, size, time. */
+void fmha_memo_print(fmha_lines *lines, const char *files);
 
 /* The kept words of the command, and what they stand on, which holds. Both malloc'ed. False: ask. */
 bool fmha_memo_recall(const char *const *argv, char **words, char **files);

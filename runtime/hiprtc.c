@@ -215,7 +215,8 @@ static bool add_files(const hiprtc_api *hiprtc, char **files) {
     return done;
 }
 
-static fmha_status print_identity(const hiprtc_api *hiprtc, const char *arch, int wave, const char *files, FILE *out) {
+static fmha_status print_identity(const hiprtc_api *hiprtc, const char *arch, int wave, const char *files,
+                                  fmha_lines *lines) {
     char storage[256];
     const char *options[FMHA_COMPILER_FLAGS_MAX];
     int major = 0, minor = 0, result = hiprtc->version(&major, &minor);
@@ -226,35 +227,29 @@ static fmha_status print_identity(const hiprtc_api *hiprtc, const char *arch, in
     if (count < 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "hipRTC: expected a gfx target such as gfx1151, got '%s'", arch);
     }
-    fprintf(out, "compiler hipRTC\nversion %d.%d\n", major, minor);
-    fmha_memo_print(out, files);
+    fmha_lines_add(lines, "compiler hipRTC\nversion %d.%d\n", major, minor);
+    fmha_memo_print(lines, files);
     for (int i = 0; i < count; i++) {
-        fprintf(out, "flag %s\n", options[i]);
+        fmha_lines_add(lines, "flag %s\n", options[i]);
     }
     return FMHA_OK;
 }
 
 fmha_status hiprtc_identity(const hiprtc_api *hiprtc, const char *arch, int wave, char **text) {
-    char *files = NULL, *lines = NULL;
-    size_t bytes;
+    char *files = NULL;
+    fmha_lines lines = {0};
     *text = NULL;
-    FILE *out = add_files(hiprtc, &files) ? open_memstream(&lines, &bytes) : NULL;
-    fmha_status status = FMHA_ERROR_MEMORY;
-    if (out != NULL) {
-        status = print_identity(hiprtc, arch, wave, files != NULL ? files : "", out);
-        bool failed = ferror(out) != 0;
-        if (fclose(out) != 0 || failed) {
-            status = FMHA_ERROR_MEMORY;
-        }
-    }
-    if (status == FMHA_ERROR_MEMORY) {
-        fmha_fail(status, "hipRTC: no memory for what identifies it");
-    }
+    bool enough = add_files(hiprtc, &files);
+    fmha_status status = print_identity(hiprtc, arch, wave, files != NULL ? files : "", &lines);
     free(files);
+    char *taken = fmha_lines_take(&lines);
+    if (status == FMHA_OK && (!enough || taken == NULL)) {
+        status = fmha_fail(FMHA_ERROR_MEMORY, "hipRTC: no memory for what identifies it");
+    }
     if (status != FMHA_OK) {
-        free(lines);
+        free(taken);
         return status;
     }
-    *text = lines;
+    *text = taken;
     return FMHA_OK;
 }

@@ -1,6 +1,7 @@
 /* From HIP text to a shared object of the host. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include "emu_texts.h"
 #include "file.h"
 #include "hash.h"
+#include "lines.h"
 #include "module.h"
 
 enum { PATH_BYTES = 512, OPTION_BYTES = 96, COMMAND_WORDS = 96, FLAG_WORDS = 16, FLAG_BYTES = 1024 };
@@ -296,21 +298,29 @@ static uint64_t hash_texts(void) {
  * that change by themselves. 0 where there is no such file. */
 static uint64_t hash_processor(void) {
     static const char *const telling[] = {"vendor_id", "cpu family", "model", "stepping", "flags", "CPU ", "Features"};
+    char text[8192]; /* has room for the first */
+    size_t length = 0;
+    ssize_t got = 0;
+    int file = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        do {
+            got = read(file, text + length, sizeof text - 1 - length);
+            length += got > 0 ? (size_t)got : 0;
+        } while (got > 0);
+        close(file);
+    }
+    text[length] = '\0';
     uint64_t hash = 0;
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    char *line = NULL;
-    size_t room = 0;
-    while (file != NULL && getline(&line, &room, file) > 1) { /* an empty line ends the first processor */
+    const char *line = text;
+    while (*line != '\0' && *line != '\n') { /* an empty line ends a processor */
+        size_t line_bytes = strcspn(line, "\n");
         for (size_t i = 0; i < sizeof telling / sizeof telling[0]; i++) {
             if (strncmp(line, telling[i], strlen(telling[i])) == 0) {
-                hash = fmha_hash(hash, line, strlen(line));
+                hash = fmha_hash(hash, line, line_bytes);
                 break;
             }
         }
-    }
-    free(line);
-    if (file != NULL) {
-        fclose(file);
+        line += line_bytes + (line[line_bytes] != '\0');
     }
     return hash;
 }
@@ -318,8 +328,7 @@ static uint64_t hash_processor(void) {
 fmha_status emu_compile_identity(const emu_chip *chip, int wave, bool checks, char **text) {
     fmha_compiler compiler;
     command built;
-    char *lines = NULL, *compiler_lines = NULL;
-    size_t bytes;
+    char *compiler_lines = NULL;
     *text = NULL;
     fmha_status status = find_compiler(&compiler);
     if (status == FMHA_OK) {
@@ -331,24 +340,15 @@ fmha_status emu_compile_identity(const emu_chip *chip, int wave, bool checks, ch
     if (status != FMHA_OK) {
         return status;
     }
-    FILE *out = open_memstream(&lines, &bytes);
-    bool failed = out == NULL;
-    if (out != NULL) {
-        fputs(compiler_lines, out);
-        for (size_t i = 1; i < built.count; i++) {
-            fprintf(out, "flag %s\n", built.words[i]);
-        }
-        fprintf(out, "headers %016" PRIx64 "\nprocessor %016" PRIx64 "\n", hash_texts(), hash_processor());
-        failed = ferror(out) != 0;
-        failed = fclose(out) != 0 || failed;
-    }
+    fmha_lines lines = {0};
+    fmha_lines_add(&lines, "%s", compiler_lines);
     free(compiler_lines);
-    if (failed) {
-        free(lines);
-        return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for what identifies the compiler");
+    for (size_t i = 1; i < built.count; i++) {
+        fmha_lines_add(&lines, "flag %s\n", built.words[i]);
     }
-    *text = lines;
-    return FMHA_OK;
+    fmha_lines_add(&lines, "headers %016" PRIx64 "\nprocessor %016" PRIx64 "\n", hash_texts(), hash_processor());
+    *text = fmha_lines_take(&lines);
+    return *text != NULL ? FMHA_OK : emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for what identifies the compiler");
 }
 
 /* ---- Compilation ----------------------------------------------------------------------------------------- */
