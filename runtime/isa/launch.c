@@ -176,10 +176,21 @@ static double thread_seconds(void) {
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
 }
 
+/* Whether the workgroup has computed for longer than it may, which is told of at a wave that goes on. */
+static bool is_overdue(isa_wave *wave, double began) {
+    unsigned limit = wave->group->launch->seconds;
+    if (limit == 0 || thread_seconds() - began <= limit) {
+        return false;
+    }
+    isa_give_up(wave, "no-end",
+                "no end within %u s of computing: look for a loop that does not advance, or raise FMHA_ISA_SECONDS",
+                limit);
+    return true;
+}
+
 /* Runs every wave until it waits or has ended. False: one of them has failed. */
 static bool run_to_barrier(isa_worker *worker, double began) {
     isa_group *group = &worker->group;
-    unsigned limit = group->launch->seconds;
     bool going = true;
     draw_order(worker);
     while (going) {
@@ -190,13 +201,7 @@ static bool run_to_barrier(isa_worker *worker, double began) {
                 continue;
             }
             isa_wave_run(wave, STEPS);
-            if (wave->state == ISA_WAVE_READY && !wave->failed && limit > 0 && thread_seconds() - began > limit) {
-                isa_give_up(wave, "no-end",
-                            "no end within %u s of computing: look for a loop that does not advance, or raise "
-                            "FMHA_ISA_SECONDS",
-                            limit);
-            }
-            if (wave->failed) {
+            if (wave->failed || (wave->state == ISA_WAVE_READY && is_overdue(wave, began))) {
                 return false;
             }
             going = going || wave->state == ISA_WAVE_READY;
@@ -206,16 +211,17 @@ static bool run_to_barrier(isa_worker *worker, double began) {
 }
 
 /* All waves wait or have ended. An ended wave counts as arrived: "If some waves in the work-group have already
- * terminated, this waits on only the surviving waves" (RDNA3 guide, SOPP, S_BARRIER). False: none waits. */
-static bool pass_barrier(isa_group *group) {
-    bool waiting = false;
+ * terminated, this waits on only the surviving waves" (RDNA3 guide, SOPP, S_BARRIER). Returns one that goes on; NULL:
+ * none waits. */
+static isa_wave *pass_barrier(isa_group *group) {
+    isa_wave *waiting = NULL;
     for (unsigned i = 0; i < group->wave_count; i++) {
         if (group->waves[i].state == ISA_WAVE_WAITING) {
             group->waves[i].state = ISA_WAVE_READY;
-            waiting = true;
+            waiting = &group->waves[i];
         }
     }
-    if (waiting && group->lds_state != NULL) {
+    if (waiting != NULL && group->lds_state != NULL) {
         emu_lds_waves_met(group->lds_state);
     }
     return waiting;
@@ -225,10 +231,12 @@ static void run_group(isa_worker *worker, unsigned long long number) {
     isa_group *group = &worker->group;
     begin_group(worker, number);
     double began = thread_seconds();
+    isa_wave *next = NULL;
     bool failed = false;
     do {
         failed = !run_to_barrier(worker, began);
-    } while (!failed && pass_barrier(group));
+        next = failed ? NULL : pass_barrier(group);
+    } while (next != NULL && !(failed = is_overdue(next, began)));
     if (failed) {
         atomic_fetch_add(&group->launch->given_up, 1);
     }

@@ -26,7 +26,7 @@ typedef struct isa_worker {
     uint32_t (*vgprs)[ISA_LANES_MAX]; /* of all waves */
     unsigned char *scratch;
     unsigned order[ISA_WAVES_MAX]; /* of the waves between two barriers */
-    uint64_t waves, instructions;
+    uint64_t waves;
 } isa_worker;
 
 /* Returns when every workgroup has ended or was given up. `threads` 0: as many as there are processors for us. What

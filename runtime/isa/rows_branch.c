@@ -18,6 +18,11 @@ BRANCH(s_cbranch_vccnz, isa_vcc(wave) != 0)
 BRANCH(s_cbranch_execz, isa_exec(wave) == 0)
 BRANCH(s_cbranch_execnz, isa_exec(wave) != 0)
 
+/* The address in memory of the instruction behind it, from which code reaches constants of its object. */
+static void s_getpc_b64(isa_wave *wave, const isa_instruction *i) {
+    isa_write_scalar64(wave, &i->operands[0], i->address + i->bytes + wave->group->launch->kernel->bias);
+}
+
 static void s_endpgm(isa_wave *wave, const isa_instruction *i) {
     (void)i;
     wave->state = ISA_WAVE_ENDED;
@@ -81,6 +86,7 @@ static const isa_row rows[] = {
     {"s_cbranch_vccnz", "Sx", ISA_CLASS_BRANCH, NULL, s_cbranch_vccnz, ALL, SECTION},
     {"s_cbranch_execz", "Sx", ISA_CLASS_BRANCH, NULL, s_cbranch_execz, ALL, SECTION},
     {"s_cbranch_execnz", "Sx", ISA_CLASS_BRANCH, NULL, s_cbranch_execnz, ALL, SECTION},
+    {"s_getpc_b64", "Ds2", ISA_CLASS_SALU, NULL, s_getpc_b64, ALL, "RDNA3 ISA guide, 16.3 SOP1"},
     {"s_endpgm", "", ISA_CLASS_BRANCH, NULL, s_endpgm, ALL, SECTION},
     {"s_barrier", "", ISA_CLASS_BARRIER, NULL, s_barrier, ALL, SECTION},
     {"s_waitcnt", "", ISA_CLASS_WAIT, NULL, s_waitcnt, ALL, SECTION},

@@ -232,7 +232,6 @@ static void load_scratch(isa_wave *wave, const isa_instruction *i, shape form, u
         return;
     }
     form = with_half(form, data);
-    mark_loaded(wave, data, registers, isa_exec(wave), ISA_QUEUE_LOAD);
     for (uint64_t left = isa_exec(wave); left != 0; left &= left - 1) {
         int lane = __builtin_ctzll(left);
         const unsigned char *from =
@@ -242,6 +241,7 @@ static void load_scratch(isa_wave *wave, const isa_instruction *i, shape form, u
         }
         fill(wave, data->reg, registers, form, lane, from);
     }
+    mark_loaded(wave, data, registers, isa_exec(wave), ISA_QUEUE_LOAD); /* its address may be in the same register */
 }
 
 static void store_scratch(isa_wave *wave, const isa_instruction *i, shape form, unsigned registers) {
