@@ -40,9 +40,7 @@ static bool accepts(const struct fmha_argument *argument, const struct fmha_oper
 }
 
 /* *failed counts the constraints first, then the arguments. */
-bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands,
-                            int *failed) {
-    const struct fmha_interface *interface = descriptor->interface;
+static bool find_failed(const struct fmha_interface *interface, const struct fmha_operands *operands, int *failed) {
     uint32_t constraint_count = interface->constraint_count, at = 0;
     while (at < constraint_count && holds(&interface->constraints[at], operands)) {
         at++;
@@ -57,10 +55,52 @@ bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const stru
         }
         at += argument;
     }
-    if (failed) {
-        *failed = (int)at;
-    }
+    *failed = (int)at;
     return false;
+}
+
+/* The same by the shortcut, which does not say what fails. */
+static bool passes(const struct fmha_interface *interface, const struct fmha_operands *operands) {
+    const struct fmha_shortcut *shortcut = &interface->shortcut;
+    uint64_t bits = 0, odd = 0; /* two, so that neither waits for the other */
+    bool outside = false;
+    for (int i = 0; i + 1 < FMHA_VALUE_COUNT; i += 2) {
+        bits |= (uint64_t)operands->value[i] & shortcut->value_bits[i];
+        odd |= (uint64_t)operands->value[i + 1] & shortcut->value_bits[i + 1];
+    }
+    if (FMHA_VALUE_COUNT % 2 != 0) {
+        odd |= (uint64_t)operands->value[FMHA_VALUE_COUNT - 1] & shortcut->value_bits[FMHA_VALUE_COUNT - 1];
+    }
+    bits |= odd;
+    for (int i = 0; i < FMHA_BUFFER_COUNT; i++) {
+        bits |= (uintptr_t)operands->buffer[i] & shortcut->address_bits[i];
+    }
+    for (int i = 0; i < shortcut->range_count; i++) {
+        uint64_t value = (uint64_t)operands->value[shortcut->ranges[i].value];
+        outside |= value - shortcut->ranges[i].least > shortcut->ranges[i].span;
+    }
+    for (int i = 0; i < shortcut->required_count; i++) {
+        outside |= operands->buffer[shortcut->required[i]] == NULL;
+    }
+    outside |= bits != 0;
+    for (int i = 0; i < shortcut->evaluated_count && !outside; i++) {
+        uint64_t left = (uint64_t)operands->value[shortcut->evaluated[i].left];
+        uint64_t right = (uint64_t)operands->value[shortcut->evaluated[i].right];
+        bool quick = shortcut->evaluated[i].multiple && (left | right) >> 32 == 0 && right != 0;
+        outside = quick ? (uint32_t)left % (uint32_t)right != 0
+                        : !holds(&interface->constraints[shortcut->evaluated[i].constraint], operands);
+    }
+    return !outside;
+}
+
+bool fmha_descriptor_serves(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands,
+                            int *failed) {
+    const struct fmha_interface *interface = descriptor->interface;
+    bool serves = interface->shortcut.checks && passes(interface, operands);
+    if (serves || (interface->shortcut.checks && failed == NULL)) {
+        return serves;
+    }
+    return find_failed(interface, operands, failed != NULL ? failed : &(int){0});
 }
 
 /* ---- Why not ---- */
@@ -129,8 +169,30 @@ void fmha_descriptor_explain(const struct fmha_descriptor *descriptor, const str
 
 /* ---- Launching ---- */
 
+static void pack_shortly(const struct fmha_shortcut *shortcut, const struct fmha_operands *operands,
+                         unsigned char *block) {
+    const unsigned char *values = (const unsigned char *)operands;
+    for (int i = 0; i < shortcut->eight_count; i++) {
+        unsigned char *to = block + shortcut->eights[i].to;
+        const unsigned char *from = values + shortcut->eights[i].from;
+        for (int j = shortcut->eights[i].count; j > 0; j--, to += 8, from += 8) {
+            memcpy(to, from, 8);
+        }
+    }
+    for (int i = 0; i < shortcut->four_count; i++) {
+        memcpy(block + shortcut->fours[i].to, values + shortcut->fours[i].from, 4);
+    }
+    for (int i = 0; i < shortcut->zero_count; i++) {
+        memset(block + shortcut->zeros[i], 0, 4);
+    }
+}
+
 void fmha_descriptor_pack(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands, void *block) {
     const struct fmha_interface *interface = descriptor->interface;
+    if (interface->shortcut.packs) {
+        pack_shortly(&interface->shortcut, operands, block);
+        return;
+    }
     memset(block, 0, interface->argument_bytes);
     for (uint32_t i = 0; i < interface->argument_count; i++) {
         const struct fmha_argument *argument = &interface->arguments[i];
@@ -156,9 +218,12 @@ bool fmha_descriptor_grid(const struct fmha_descriptor *descriptor, const struct
                           uint32_t grid[3], bool *empty, int *failed) {
     *empty = false;
     for (int axis = 0; axis < 3; axis++) {
-        int64_t size;
-        if (!fmha_expression_evaluate(&descriptor->grid[axis], operands->value, &size) || size < 0 ||
-            size > UINT32_MAX) {
+        uint32_t divisor = descriptor->tiles[axis].divisor;
+        int64_t value = operands->value[descriptor->tiles[axis].value], size;
+        if (divisor != 0 && value >= 0 && value <= INT32_MAX) {
+            size = divisor == 1 ? value : ((uint32_t)value + (divisor - 1)) / divisor;
+        } else if (!fmha_expression_evaluate(&descriptor->grid[axis], operands->value, &size) || size < 0 ||
+                   size > UINT32_MAX) {
             *failed = axis;
             return false;
         }

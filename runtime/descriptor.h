@@ -51,25 +51,62 @@ struct fmha_constraint { /* holds when `field` = , >= or <= `bound` */
 /* Finds out whether a constraint whose field, bound and relation are set has a form that costs next to nothing. */
 void fmha_constraint_simplify(struct fmha_constraint *constraint);
 
+/* The parts of fmha_operands that a problem's arguments are copied from, in the order of the block. */
+struct fmha_copy {
+    uint16_t to, from, count; /* bytes from the begin of the block and of the operands; elements */
+};
+
+#define FMHA_SHORTCUT_EVALUATED_MAX 4
+#define FMHA_SHORTCUT_COPIES_MAX    24
+
+/* What an interface's constraints and arguments come to all together: set by fmha_interface_shorten, in every call
+ * looked at instead of them. */
+struct fmha_shortcut {
+    bool checks, packs; /* false: there are more than it has room for; the long way serves */
+    uint8_t range_count, required_count, evaluated_count, eight_count, four_count, zero_count;
+    uint8_t required[FMHA_BUFFER_COUNT];      /* buffers that must not be NULL */
+    uint64_t address_bits[FMHA_BUFFER_COUNT]; /* that must be 0 */
+    uint64_t value_bits[FMHA_VALUE_COUNT];    /* that must be 0 */
+    struct {
+        uint64_t least, span; /* value - least <= span, unsigned */
+        uint64_t value;
+    } ranges[FMHA_VALUE_COUNT];
+    struct {
+        uint16_t constraint;
+        bool multiple; /* left is a multiple of right, else it is evaluated */
+        uint8_t left, right;
+    } evaluated[FMHA_SHORTCUT_EVALUATED_MAX]; /* constraints of no simple form */
+    struct fmha_copy eights[FMHA_SHORTCUT_COPIES_MAX], fours[FMHA_SHORTCUT_COPIES_MAX]; /* elements of 8 and 4 bytes */
+    uint16_t zeros[FMHA_SHORTCUT_COPIES_MAX]; /* 4 bytes of the block that no argument fills */
+};
+
 /* Arguments and constraints, which many instances share. */
 struct fmha_interface {
     struct fmha_argument *arguments;
     struct fmha_constraint *constraints;
     uint32_t argument_count, constraint_count;
     uint32_t argument_bytes; /* of the whole block, at most FMHA_ARGUMENT_BYTES_MAX */
+    struct fmha_shortcut shortcut;
 };
 #define FMHA_ARGUMENT_BYTES_MAX 1024
 
+/* Makes the shortcut of an interface whose constraints and arguments are known. */
+void fmha_interface_shorten(struct fmha_interface *interface);
+
 struct fmha_descriptor {
-    const char *name;    /* the symbol; NUL-terminated, as all texts here */
-    struct fmha_key key; /* what it computes, with its target */
+    const struct fmha_interface *interface; /* first what every call looks at */
+    struct {
+        uint32_t divisor; /* workgroups are ceil_div(value, divisor); 0: what the expression says */
+        uint8_t value;
+    } tiles[3];
     uint16_t wave;       /* lanes: 32 or 64 */
     uint16_t workgroup;  /* work items in the first dimension; the others are 1 */
+    const char *name;    /* the symbol; NUL-terminated, as all texts here */
+    struct fmha_key key; /* what it computes, with its target */
     uint32_t lds_bytes;  /* that the kernel declares */
     int32_t rank;        /* among instances that serve a problem equally well the lowest is taken, then the first by
                             name */
     struct fmha_expression grid[3];
-    const struct fmha_interface *interface;
     /* Files beside the index (or parts of an embedded library), NULL where there is none: the code object, the HIP
      * text, and their sizes and FNV-1a 64 hashes. */
     const char *object, *source;

@@ -11,8 +11,8 @@
 #define WORK_ITEMS_MAX 1024
 
 struct fmha_kernel {
+    fmha_device *device;
     fmha_kernel *next;
-    fmha_module *module;
     void *handle;
     char symbol[]; /* NUL-terminated */
 };
@@ -457,7 +457,7 @@ fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_ker
         return status;
     }
     memcpy(made->symbol, symbol, length + 1);
-    made->module = module;
+    made->device = device;
     pthread_mutex_lock(&device->lists);
     *kernel = known_kernel(module, symbol); /* another thread may have been quicker */
     if (*kernel == NULL) {
@@ -474,14 +474,21 @@ fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_ker
 
 /* ---- Launches -------------------------------------------------------------------------------------------- */
 
-static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_config *config) {
-    const uint32_t *grid = config->grid, *workgroup = config->workgroup;
-    const char *symbol = kernel->symbol;
-    bool counts_fit = true;
-    uint64_t work_items = 1;
+static bool fits(const uint32_t grid[3], const uint32_t workgroup[3]) {
+    bool counts = true;
     for (int i = 0; i < 3; i++) {
-        counts_fit = counts_fit && workgroup[i] >= 1 && workgroup[i] <= WORK_ITEMS_MAX;
-        work_items = counts_fit ? work_items * workgroup[i] : 0; /* at most 2^30 */
+        counts &= grid[i] != 0 && workgroup[i] - 1 < WORK_ITEMS_MAX && (uint64_t)grid[i] * workgroup[i] <= UINT32_MAX;
+    }
+    return counts && workgroup[0] * workgroup[1] * workgroup[2] <= WORK_ITEMS_MAX; /* at most 2^30 */
+}
+
+/* What is wrong with a launch that does not fit. */
+static fmha_status refuse_launch(const char *symbol, const uint32_t grid[3], const uint32_t workgroup[3]) {
+    bool counts = true;
+    uint32_t work_items = 1;
+    for (int i = 0; i < 3; i++) {
+        counts = counts && workgroup[i] >= 1 && workgroup[i] <= WORK_ITEMS_MAX;
+        work_items = counts ? work_items * workgroup[i] : 0;
         if (grid[i] == 0) {
             return fmha_fail(FMHA_ERROR_ARGUMENT,
                              "%s: expected a grid of 1 and up in each dimension, got %u x %u x %u; "
@@ -489,25 +496,31 @@ static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_con
                              symbol, grid[0], grid[1], grid[2]);
         }
     }
-    if (!counts_fit || work_items > WORK_ITEMS_MAX) {
+    if (!counts || work_items > WORK_ITEMS_MAX) {
         return fmha_fail(
             FMHA_ERROR_ARGUMENT,
             "%s: expected a workgroup of 1 to %d work items, got %u x %u x %u; pass the workgroup that the "
             "kernel was generated for",
             symbol, WORK_ITEMS_MAX, workgroup[0], workgroup[1], workgroup[2]);
     }
-    for (int i = 0; i < 3; i++) {
-        if ((uint64_t)grid[i] * workgroup[i] > UINT32_MAX) {
-            return fmha_fail(FMHA_ERROR_ARGUMENT,
-                             "%s: expected fewer than 2^32 work items in each dimension, got %u workgroups of %u in "
-                             "dimension %d; split the launch",
-                             symbol, grid[i], workgroup[i], i);
-        }
+    int i = 0;
+    while (i < 2 && (uint64_t)grid[i] * workgroup[i] <= UINT32_MAX) {
+        i++;
     }
-    size_t lds_limit = kernel->module->device->info.lds_bytes_workgroup;
-    if (config->lds_dynamic_bytes > lds_limit) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected at most %zu bytes of LDS, got %zu", symbol, lds_limit,
-                         config->lds_dynamic_bytes);
+    return fmha_fail(FMHA_ERROR_ARGUMENT,
+                     "%s: expected fewer than 2^32 work items in each dimension, got %u workgroups of %u in "
+                     "dimension %d; split the launch",
+                     symbol, grid[i], workgroup[i], i);
+}
+
+static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_config *config) {
+    const char *symbol = kernel->symbol;
+    if (!fits(config->grid, config->workgroup)) {
+        return refuse_launch(symbol, config->grid, config->workgroup);
+    }
+    if (config->lds_dynamic_bytes > 0 && config->lds_dynamic_bytes > kernel->device->info.lds_bytes_workgroup) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected at most %zu bytes of LDS, got %zu", symbol,
+                         kernel->device->info.lds_bytes_workgroup, config->lds_dynamic_bytes);
     }
     if (config->arguments == NULL && config->argument_bytes != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected an argument block of %zu bytes, got NULL", symbol,
@@ -524,7 +537,7 @@ fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *co
     if (status != FMHA_OK) {
         return status;
     }
-    fmha_device *device = kernel->module->device;
+    fmha_device *device = kernel->device;
     fmha_device_enter(device);
     status = device->driver->launch(device->state, kernel->handle, config);
     fmha_device_leave(device);
@@ -532,7 +545,7 @@ fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *co
 }
 
 fmha_status fmha_kernel_measure(fmha_kernel *kernel, const fmha_launch_config *config, double *amount) {
-    fmha_device *device = kernel->module->device;
+    fmha_device *device = kernel->device;
     fmha_status status = check_launch(kernel, config);
     if (status == FMHA_OK && device->driver->measure == NULL) {
         status = fmha_fail(FMHA_ERROR_UNSUPPORTED, "%s: the driver '%s' cannot measure; tune on another device",

@@ -227,7 +227,8 @@ static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_
     if (count == 0) {
         return FMHA_OK;
     }
-    struct route *route = malloc(sizeof *route + count * sizeof route->candidates[0]);
+    size_t bytes = sizeof(struct route) + count * sizeof(struct loaded *);
+    struct route *route = aligned_alloc(ROUTE_ALIGN, (bytes + ROUTE_ALIGN - 1) / ROUTE_ALIGN * ROUTE_ALIGN);
     if (route == NULL) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);
     }
@@ -543,13 +544,18 @@ fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, 
     for (size_t i = first == NULL; route != NULL && i <= route->count && taken == NULL; i++) {
         struct loaded *item = i == 0 ? first : route->candidates[i - 1];
         if (fmha_descriptor_serves(item->descriptor, operands, NULL)) {
-            plan->kernel = kernel_of(dispatch, item, &trouble);
+            plan->kernel = atomic_load_explicit(&item->kernel, memory_order_acquire);
+            if (plan->kernel == NULL) {
+                plan->kernel = kernel_of(dispatch, item, &trouble);
+            }
             taken = plan->kernel != NULL ? item : NULL;
         }
     }
     status = taken != NULL ? fill_plan(taken->descriptor, operands, plan->kernel, plan)
                            : fail_with(dispatch, key, operands, &trouble);
-    free(trouble.why);
+    if (trouble.why != NULL) {
+        free(trouble.why);
+    }
     return status;
 }
 

@@ -13,14 +13,14 @@ enum load_state { LOAD_NONE, LOAD_RUNNING, LOAD_DONE, LOAD_FAILED };
 
 /* An instance of one library on this device. */
 struct loaded {
+    _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
     const struct fmha_descriptor *descriptor;
     const struct fmha_catalogue_library *library;
-    size_t order;                  /* of its library */
-    bool has_object;               /* that the device runs, as far as the index says */
-    _Atomic(fmha_kernel *) kernel; /* NULL until it is loaded */
-    _Atomic(bool) failed;          /* the state is LOAD_FAILED: failure and why stay as they are */
-    enum load_state state;         /* guarded by the dispatch's lock, as what follows */
-    fmha_status failure;           /* of LOAD_FAILED: what would happen again */
+    size_t order;          /* of its library */
+    bool has_object;       /* that the device runs, as far as the index says */
+    _Atomic(bool) failed;  /* the state is LOAD_FAILED: failure and why stay as they are */
+    enum load_state state; /* guarded by the dispatch's lock, as what follows */
+    fmha_status failure;   /* of LOAD_FAILED: what would happen again */
     char *why;
 };
 
@@ -38,7 +38,8 @@ struct ranking {
     struct chosen list[];
 };
 
-/* What serves one key, in the order of preference. */
+/* What serves one key, in the order of preference. What every call reads of it is one line of the processor's cache. */
+#define ROUTE_ALIGN 64
 struct route {
     struct fmha_route route;
     _Atomic(struct ranking *) ranking; /* NULL: no choice holds */

@@ -358,3 +358,28 @@ bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t
     *mask = low_bits ? expression->operand[0] : -1;
     return true;
 }
+
+bool fmha_expression_is_remainder(const struct fmha_expression *expression, uint8_t *left, uint8_t *right) {
+    const uint8_t *operation = expression->operation;
+    if (expression->count != 3 || operation[0] < VALUE || operation[0] >= VALUE_LOW_BITS || operation[1] < VALUE ||
+        operation[1] >= VALUE_LOW_BITS || operation[2] != REMAINDER) {
+        return false;
+    }
+    *left = (uint8_t)(operation[0] - VALUE);
+    *right = (uint8_t)(operation[1] - VALUE);
+    return true;
+}
+
+bool fmha_expression_is_tiles(const struct fmha_expression *expression, uint8_t *value, uint32_t *divisor) {
+    const uint8_t *operation = expression->operation;
+    int64_t tile = expression->count == 3 ? expression->operand[1] : 1;
+    bool alone = expression->count == 1;
+    bool tiles = expression->count == 3 && operation[1] == CONSTANT && operation[2] == CEIL_DIV;
+    if ((!alone && !tiles) || operation[0] < VALUE || operation[0] >= VALUE_LOW_BITS || tile < 1 ||
+        tile > INT64_C(1) << 31) {
+        return false;
+    }
+    *value = (uint8_t)(operation[0] - VALUE);
+    *divisor = (uint32_t)tile;
+    return true;
+}

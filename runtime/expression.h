@@ -62,4 +62,10 @@ bool fmha_expression_evaluate(const struct fmha_expression *expression, const in
  * exactly when values[*value] & *mask is, and a value alone is that number. */
 bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t *value, int64_t *mask);
 
+/* Whether the expression is the remainder of one value by another. */
+bool fmha_expression_is_remainder(const struct fmha_expression *expression, uint8_t *left, uint8_t *right);
+
+/* Whether the expression is a value alone (*divisor is 1) or ceil_div(value, *divisor) by a constant of 1 to 2^31. */
+bool fmha_expression_is_tiles(const struct fmha_expression *expression, uint8_t *value, uint32_t *divisor);
+
 #endif

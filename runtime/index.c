@@ -331,6 +331,7 @@ static bool read_interface(struct reader *reader) {
             return false;
         }
     }
+    fmha_interface_shorten(interface);
     return true;
 }
 
@@ -470,6 +471,10 @@ static bool read_instance(struct reader *reader) {
                 read_rank(reader, descriptor) && read_uses(reader, descriptor);
     for (int axis = 0; read && axis < 3; axis++) {
         read = read_grid(reader, &descriptor->grid[axis]);
+        if (!read || !fmha_expression_is_tiles(&descriptor->grid[axis], &descriptor->tiles[axis].value,
+                                               &descriptor->tiles[axis].divisor)) {
+            descriptor->tiles[axis].divisor = descriptor->tiles[axis].value = 0;
+        }
     }
     read = read &&
            read_file(reader, "object ", &descriptor->object, &descriptor->object_bytes, &descriptor->object_hash) &&
@@ -524,8 +529,9 @@ static struct counts count_lines(const char *text, size_t bytes) {
 
 fmha_status fmha_index_parse(const char *path, const char *text, size_t bytes, struct fmha_index **index) {
     *index = NULL;
-    /* A byte of text never makes more than this many of memory: a descriptor for each "instance \n". */
-    const size_t most = sizeof(struct fmha_descriptor) / sizeof "instance " + 1;
+    /* A byte of text never makes more than this many of memory: an interface for each "interface \n". */
+    const size_t most = sizeof(struct fmha_interface) / sizeof "interface " + 1;
+    _Static_assert(sizeof(struct fmha_interface) >= sizeof(struct fmha_descriptor), "and a descriptor has less");
     if (bytes > SIZE_MAX / most - sizeof **index) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: expected an index that fits into memory, got %zu bytes", path, bytes);
     }

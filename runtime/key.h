@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Every number here is fixed for ever. What a field does not use yet is zero. */
 enum fmha_key_operation {
@@ -65,6 +66,25 @@ void fmha_key_init(struct fmha_key *key);
 /* Sets the target, "gfx1151", "gfx942:sramecc+:xnack-", "gfx9-4-generic". False, and the key as before, for what is no
  * gfx target; no error text is set. */
 bool fmha_key_set_target(struct fmha_key *key, const char *target);
+
+/* The i-th eight bytes of a key, read as they were written last: comparing 32 bytes at once waits for single bytes to
+ * get to the processor's cache. */
+static inline uint64_t fmha_key_word(const struct fmha_key *key, size_t i) {
+    uint64_t word;
+    memcpy(&word, (const unsigned char *)key + 8 * i, sizeof word);
+    return word;
+}
+
+/* Sets the alignment, which was 0, by writing a whole word: what reads the word next need not wait for a byte to get to
+ * the processor's cache. */
+static inline void fmha_key_set_align(struct fmha_key *key, uint8_t align) {
+    const size_t byte = offsetof(struct fmha_key, align) % 8;
+    unsigned char *at = (unsigned char *)key + offsetof(struct fmha_key, align) - byte;
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    word |= (uint64_t)align << 8 * (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? byte : 7 - byte);
+    memcpy(at, &word, sizeof word);
+}
 
 /* True when all bytes are the same. */
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);

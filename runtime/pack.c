@@ -62,7 +62,7 @@ static fmha_status read_problem(const fmha_device *device, const fmha_pack_probl
     fmha_dispatch_key(device, &request->key);
     request->key.operation = FMHA_KEY_PACK;
     request->key.v_layout = p->transposed ? FMHA_KEY_V_TRANSPOSED : FMHA_KEY_V_ROW;
-    request->key.align = fmha_problem_align(bits);
+    fmha_key_set_align(&request->key, fmha_problem_align(bits));
     return status;
 }
 

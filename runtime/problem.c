@@ -2,9 +2,6 @@
 
 #include "driver.h"
 
-#define ELEMENT_BYTES 2
-#define STAND_IN      ((uintptr_t)256) /* address of a tensor without elements, and of one that is only prepared for */
-
 fmha_status fmha_problem_check_size(const char *function, const char *type, const void *problem, size_t struct_bytes,
                                     size_t first, size_t known) {
     if (struct_bytes < first || struct_bytes > (size_t)1 << 16) {
@@ -24,31 +21,21 @@ fmha_status fmha_problem_check_size(const char *function, const char *type, cons
     return FMHA_OK;
 }
 
-fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor, bool launch,
-                                struct fmha_operands *operands, uint64_t *bits) {
+fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor) {
     const fmha_tensor *t = tensor->tensor;
     const int64_t sizes[] = {tensor->batch, tensor->heads, tensor->rows};
-    const int64_t given[] = {t->stride_batch, t->stride_head, t->stride_row};
-    int64_t *strides = &operands->value[tensor->stride];
+    const int64_t strides[] = {t->stride_batch, t->stride_head, t->stride_row};
     bool empty = tensor->columns == 0 || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0;
-    for (int i = 0; i < 3; i++) {
-        strides[i] = !empty && sizes[i] > 1 ? given[i] : 0;
-        if (strides[i] < 0 || strides[i] > INT64_MAX / ELEMENT_BYTES) {
+    for (int i = 0; i < 3 && !empty; i++) {
+        if (sizes[i] > 1 && (strides[i] < 0 || strides[i] >> 62 != 0)) {
             return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected strides of 0 and up, below 2^62 elements, got %lld",
                              function, tensor->name, (long long)strides[i]);
         }
-        *bits |= (uint64_t)strides[i] * ELEMENT_BYTES;
     }
-    if (t->data == NULL && launch && !empty) {
+    if (t->data == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected the address of a tensor, got NULL", function,
                          tensor->name);
     }
-    if ((uintptr_t)t->data % ELEMENT_BYTES != 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected an address that is a multiple of %d, got %p", function,
-                         tensor->name, ELEMENT_BYTES, t->data);
-    }
-    bool absent = t->data == NULL || empty;
-    operands->buffer[tensor->buffer] = absent ? (void *)STAND_IN : t->data;
-    *bits |= absent ? 0 : (uintptr_t)t->data;
-    return FMHA_OK;
+    return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected an address that is a multiple of %d, got %p", function,
+                     tensor->name, FMHA_PROBLEM_ELEMENT_BYTES, t->data);
 }

@@ -20,11 +20,37 @@ struct fmha_problem_tensor {
     enum fmha_buffer buffer;
 };
 
+#define FMHA_PROBLEM_ELEMENT_BYTES 2 /* of all tensors that problems have */
+
+/* Address of a tensor without elements, and of one that is only prepared for. */
+#define FMHA_PROBLEM_STAND_IN ((uintptr_t)256)
+
+/* Says what is wrong with a tensor that fmha_problem_tensor does not accept. */
+fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor);
+
 /* Checks one and puts it into the operands; strides that mean nothing become 0, as all those of a tensor without
- * elements. `bits` gathers address and strides in
- * bytes. Elements have two bytes. `launch`: an address must be there if the tensor has an element. */
-fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor, bool launch,
-                                struct fmha_operands *operands, uint64_t *bits);
+ * elements. `bits` gathers address and strides in bytes. `launch`: an address must be there if the tensor has an
+ * element. In every call, hence inline and nearly without branches. */
+static inline fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor,
+                                              bool launch, struct fmha_operands *operands, uint64_t *bits) {
+    const fmha_tensor *t = tensor->tensor;
+    int64_t *strides = &operands->value[tensor->stride];
+    bool full = tensor->batch != 0 && tensor->heads != 0 && tensor->rows != 0 && tensor->columns != 0;
+    uint64_t present = full ? UINT64_MAX : 0;
+    uint64_t batch = (uint64_t)t->stride_batch & (tensor->batch > 1 ? present : 0);
+    uint64_t head = (uint64_t)t->stride_head & (tensor->heads > 1 ? present : 0);
+    uint64_t row = (uint64_t)t->stride_row & (tensor->rows > 1 ? present : 0);
+    uintptr_t address = (uintptr_t)t->data;
+    bool absent = address == 0 || !full;
+    strides[0] = (int64_t)batch;
+    strides[1] = (int64_t)head;
+    strides[2] = (int64_t)row;
+    operands->buffer[tensor->buffer] = absent ? (void *)FMHA_PROBLEM_STAND_IN : t->data;
+    *bits |= (batch | head | row) * FMHA_PROBLEM_ELEMENT_BYTES | (absent ? 0 : address);
+    bool accepted = ((batch | head | row) >> 62) == 0 && address % FMHA_PROBLEM_ELEMENT_BYTES == 0 &&
+                    (address != 0 || !launch || !full);
+    return accepted ? FMHA_OK : fmha_problem_refuse(function, tensor);
+}
 
 /* The alignment that everything gathered has: 16 or 2 bytes. */
 static inline uint8_t fmha_problem_align(uint64_t bits) {
