@@ -64,6 +64,27 @@ static int add_constraint(char *text, size_t room) {
     return snprintf(text, room, "constraint %s %lld %s\n", relations[relation], bound, field);
 }
 
+/* Lines of arguments; returns the bytes of the block. */
+static unsigned add_arguments(char *text, size_t room) {
+    static const char *const types[] = {"i64", "i32", "buffer", "f32"};
+    unsigned offset = 0, arguments = below(30);
+    size_t length = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < arguments; i++) {
+        unsigned type = below(4), bytes = type % 2 == 0 ? 8 : 4;
+        const char *name = type == 2 ? fmha_buffer_names[below(FMHA_BUFFER_COUNT)] : type == 3 ? "scale" : a_value();
+        char promise[32] = "";
+        offset = (offset + bytes - 1) / bytes * bytes + (below(5) == 0 ? bytes : 0);
+        if (type == 2) {
+            snprintf(promise, sizeof promise, " align %u%s", 1u << below(5), below(2) ? " optional" : "");
+        }
+        length +=
+            (size_t)snprintf(text + length, room - length, "argument %s %s %u%s\n", types[type], name, offset, promise);
+        offset += bytes;
+    }
+    return offset + below(3) * 4 + (below(8) == 0 ? 201 : 0);
+}
+
 /* An index of one instance with a random interface. */
 static struct fmha_index *an_index(void) {
     static const char *const grids[] = {"seqlen_q",
@@ -73,36 +94,20 @@ static struct fmha_index *an_index(void) {
                                         "ceil_div(batch, 1)",
                                         "5",
                                         "ceil_div(7, batch)"};
-    char text[16384];
-    size_t length = (size_t)snprintf(text, sizeof text, "fmha-index 1\nabi %d\nmade-by a test\ninterface 0 600\n",
-                                     FMHA_ABI_VERSION);
-    unsigned offset = 0, arguments = below(30), constraints = below(12);
-    for (unsigned i = 0; i < arguments; i++) {
-        static const char *const types[] = {"i64", "i32", "buffer", "f32"};
-        unsigned type = below(4), bytes = type % 2 == 0 ? 8 : 4;
-        offset = (offset + bytes - 1) / bytes * bytes + (below(5) == 0 ? bytes : 0);
-        length += (size_t)snprintf(text + length, sizeof text - length, "argument %s %s %u", types[type],
-                                   type == 2   ? fmha_buffer_names[below(FMHA_BUFFER_COUNT)]
-                                   : type == 3 ? "scale"
-                                               : a_value(),
-                                   offset);
-        if (type == 2) {
-            length += (size_t)snprintf(text + length, sizeof text - length, " align %u%s", 1u << below(5),
-                                       below(2) ? " optional" : "");
-        }
-        text[length++] = '\n';
-        offset += bytes;
+    char arguments[4096], constraints[4096] = "", text[16384];
+    unsigned bytes = add_arguments(arguments, sizeof arguments), count = below(12);
+    size_t length = 0;
+    for (unsigned i = 0; i < count; i++) {
+        length += (size_t)add_constraint(constraints + length, sizeof constraints - length);
     }
-    for (unsigned i = 0; i < constraints; i++) {
-        length += (size_t)add_constraint(text + length, sizeof text - length);
-    }
-    length += (size_t)snprintf(
-        text + length, sizeof text - length,
-        "instance one\ntarget gfx1151\nkey operation=forward dtype=f16 head_dim=8 head_dim_v=8 mask=none v_layout=row "
-        "align=16\nlaunch wave=32 workgroup=128 lds=0\nrank 0\nuses 0\ngrid %s\ngrid %s\ngrid %s\nend 1\n",
-        grids[below(7)], grids[below(7)], grids[below(7)]);
+    int all =
+        snprintf(text, sizeof text,
+                 "fmha-index 1\nabi %d\nmade-by a test\ninterface 0 %u\n%s%sinstance one\ntarget gfx1151\nkey "
+                 "operation=forward dtype=f16 head_dim=8 head_dim_v=8 mask=none v_layout=row align=16\nlaunch wave=32 "
+                 "workgroup=128 lds=0\nrank 0\nuses 0\ngrid %s\ngrid %s\ngrid %s\nend 1\n",
+                 FMHA_ABI_VERSION, bytes, arguments, constraints, grids[below(7)], grids[below(7)], grids[below(7)]);
     struct fmha_index *index;
-    cr_assert_eq(fmha_index_parse("index", text, length, &index), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_index_parse("index", text, (size_t)all, &index), FMHA_OK, "%s", fmha_last_error());
     return index;
 }
 
