@@ -2,7 +2,7 @@
 # example.sh KIND FMHAGEN SOURCE EMU [SANITIZERS]: copies examples/KIND into a folder whose name holds a blank, vendors into it,
 # builds it with the tool of its kind, kernels compiled on first use and then ahead, and runs it on the emulated gfx1151.
 set -eu
-kind=$1 fmhagen=$2 source=$3 emu=$4 sanitizers=${5:-none}
+kind=$1 fmhagen=$(realpath "$2") source=$(realpath "$3") emu=$(realpath "$4") sanitizers=${5:-none}
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/fmha example XXXXXX")
 trap 'cd /; rm -rf "$root"' EXIT
@@ -87,6 +87,17 @@ build build-first
 "$program" emu:gfx1151
 # shellcheck disable=SC2086
 vendor $options
+
+# A compiler that is none is refused, with words, and leaves no code object.
+export FMHA_HIPCC=/bin/false
+case $kind in
+makefile-c) ! build_make build-none /bin/false ;;
+meson) ! build_meson build-none on ;;
+cmake-cpp) ! cmake -S . -B build-none -DFMHA_COMPILE_AHEAD=ON ;;
+esac >"$root/log" 2>&1 || fail "expected no build with /bin/false as the compiler"
+[ $kind = makefile-c ] || tr -s ' \n' ' ' <"$root/log" | grep -q 'fmha: no compiler for the kernels: expected hipcc of ROCm 6 or later, or clang++ 19 or later, that knows the chips of this folder, looked at /bin/false;' || { cat "$root/log" >&2; fail "expected other words"; }
+[ -z "$(find build-none -name '*.hsaco')" ] || fail "expected no code object of /bin/false"
+unset FMHA_HIPCC
 
 # Ahead: the same bytes as fmhagen makes with the same compiler.
 # shellcheck disable=SC2086

@@ -2,7 +2,7 @@
 # portable.sh FMHAGEN: what is vendored compiles without a warning, as C11 by every C compiler that is here, and its header as
 # C++; the embedded files are assembled for x86-64 and for arm64, hidden, read-only and without an executable stack.
 set -eu
-fmhagen=$1
+fmhagen=$(realpath "$1")
 
 root=$(mktemp -d "${TMPDIR:-/tmp}/fmha portable XXXXXX")
 trap 'cd /; rm -rf "$root"' EXIT
