@@ -69,7 +69,7 @@ struct arguments {
 };
 
 extern const struct command command_generate, command_build, command_verify, command_report, command_list,
-    command_doctor, command_vendor, command_library, command_tune, command_help;
+    command_doctor, command_vendor, command_library, command_tune, command_selftest, command_help;
 
 /* NULL-terminated, in the order of the first screen. */
 extern const struct command *const cli_commands[];

@@ -13,8 +13,8 @@
 #define COMMANDS_MAX 16
 
 const struct command *const cli_commands[] = {
-    &command_generate, &command_build, &command_verify, &command_report, &command_list, &command_vendor,
-    &command_library,  &command_tune,  &command_doctor, &command_help,   NULL,
+    &command_generate, &command_build, &command_verify,   &command_report, &command_list, &command_vendor,
+    &command_library,  &command_tune,  &command_selftest, &command_doctor, &command_help, NULL,
 };
 
 const struct command *cli_command_find(const char *name, struct error *error) {

@@ -1,6 +1,7 @@
 /* A HIP runtime that simulates up to two devices: memory is the host's, kernels do nothing. It checks what the real one
  * leaves undefined (calls before hipInit, memory and modules of another device) and records what it is asked for. A
- * test sees its state through the symbol fake_hip_state. */
+ * test sees its state through the symbol fake_hip_state. With $FAKE_HIP_LAUNCH_MS, for tests of programs, every module
+ * has every kernel, and each launch takes that time. */
 #ifndef TESTS_RUNTIME_FAKE_HIP_H
 #define TESTS_RUNTIME_FAKE_HIP_H
 
@@ -27,7 +28,7 @@ typedef struct fake_hip {
         void *function, *stream;
         unsigned grid[3], block[3], lds_bytes;
         size_t argument_bytes;
-        unsigned char arguments[64];
+        unsigned char arguments[1024];
         int device;
     } launched;
 } fake_hip;
