@@ -17,8 +17,7 @@ CC=${CC:-cc} CXX=${CXX:-c++}
 export CC CXX
 flags=
 if [ "$sanitizers" != none ]; then # the emulated device is built with them and loads into no other program
-    flags="-g -fsanitize=$sanitizers"
-    export ASAN_OPTIONS=detect_leaks=0
+    flags="-g -fsanitize=$sanitizers -fno-sanitize-recover=all"
 fi
 
 case $kind in
