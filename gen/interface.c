@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "json.h"
+
 void interface_hash(const char *bytes, size_t length, char hash[INTERFACE_HASH_SIZE]) {
     _Static_assert(SHA256_DIGEST_STRING_LENGTH == INTERFACE_HASH_SIZE, "libmd writes the digits and a NUL");
     SHA256Data((const uint8_t *)bytes, length, hash);
@@ -92,8 +94,8 @@ static bool add_arguments(cJSON *root, const struct instance *instance) {
 static bool add_launch(cJSON *root, const struct instance *instance) {
     const double workgroup[3] = {instance->workgroup, 1, 1};
     const char *grid[3] = {instance->grid[0], instance->grid[1], instance->grid[2]};
-    return cJSON_AddItemToObject(root, "workgroup", cJSON_CreateDoubleArray(workgroup, 3)) &&
-           cJSON_AddItemToObject(root, "grid", cJSON_CreateStringArray(grid, 3)) &&
+    return json_add(root, "workgroup", cJSON_CreateDoubleArray(workgroup, 3)) &&
+           json_add(root, "grid", cJSON_CreateStringArray(grid, 3)) &&
            add_number(root, "lds_bytes", instance->lds_bytes) && add_number(root, "lds_dynamic_bytes", 0);
 }
 
@@ -108,7 +110,7 @@ static bool add_build(cJSON *root, const struct resources *resources, const char
         return false;
     return !compiler ||
            (add_string(root, "compiler", compiler) &&
-            cJSON_AddItemToObject(root, "flags", cJSON_CreateStringArray((const char **)flags, flag_count)));
+            json_add(root, "flags", cJSON_CreateStringArray((const char **)flags, flag_count)));
 }
 
 bool interface_text(const struct instance *instance, const struct resources *resources, const char *compiler,

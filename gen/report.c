@@ -534,12 +534,11 @@ bool report_json(const struct report *report, struct text *out, struct error *er
     }
     char *printed = json.failed ? NULL : cJSON_Print(root);
     cJSON_Delete(root);
-    if (printed == NULL) {
-        return error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone",
-                         report->instance);
+    if (printed != NULL) {
+        text_printf(out, "%s\n", printed);
     }
-    text_puts(out, printed);
-    text_puts(out, "\n");
+    bool done = printed != NULL && !out->failed;
     cJSON_free(printed);
-    return true;
+    return done || error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone",
+                             report->instance);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "halves.h"
+#include "json.h"
 #include "shape_key.h"
 #include "text.h"
 
@@ -248,7 +249,7 @@ static bool add_outcome(const struct tune_outcome *outcome, cJSON *item) {
     const double lengths[] = {(double)shape->batch, (double)shape->heads_q, (double)shape->heads_k,
                               (double)shape->seqlen_q, (double)shape->seqlen_k};
     cJSON *key = cJSON_AddObjectToObject(item, "key");
-    bool done = key && cJSON_AddItemToObject(item, "shape", cJSON_CreateDoubleArray(lengths, 5)) &&
+    bool done = key && json_add(item, "shape", cJSON_CreateDoubleArray(lengths, 5)) &&
                 cJSON_AddStringToObject(item, "unit", outcome->unit);
     for (int field = 0; done && field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];

@@ -213,20 +213,17 @@ static fmha_status add_path(struct fmha_catalogue *catalogue, const char *path, 
 
 /* fmha/ in the folder that libfmha is in, or in the library folder of the installation that the program is in. */
 static fmha_status add_beside(struct fmha_catalogue *catalogue, const char *processor, const struct fmha_log *log) {
-    char own[PATH_MAX], real[PATH_MAX];
+    char own[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
+    bool known = library_own_folder(own);
+    const struct {
+        const char *base, *below;
+    } places[] = {{known ? own : "", ""}, {known ? own : "", "/" FMHA_LIBRARY_BESIDE}, {FMHA_LIBRARY_DIR, ""}};
     fmha_status status = FMHA_OK;
-    char *places[3] = {NULL, NULL, format_text("%s/%s", FMHA_LIBRARY_DIR, FOLDER_NAME)};
-    if (library_own_folder(own)) {
-        places[0] = format_text("%s/%s", own, FOLDER_NAME);
-        places[1] = format_text("%s/%s/%s", own, FMHA_LIBRARY_BESIDE, FOLDER_NAME);
-    }
-    for (int i = 0; i < 3 && status == FMHA_OK; i++) {
-        if (places[i] != NULL && places[i][0] == '/' && realpath(places[i], real) != NULL) {
+    for (size_t i = 0; i < sizeof places / sizeof places[0] && status == FMHA_OK; i++) {
+        int length = snprintf(path, sizeof path, "%s%s/%s", places[i].base, places[i].below, FOLDER_NAME);
+        if (places[i].base[0] == '/' && length < (int)sizeof path && realpath(path, real) != NULL) {
             status = add_library(catalogue, real, processor, log);
         }
-    }
-    for (int i = 0; i < 3; i++) {
-        free(places[i]);
     }
     return status;
 }

@@ -541,7 +541,9 @@ fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, 
     }
     const struct ranking *ranking = route != NULL ? atomic_load_explicit(&route->ranking, memory_order_acquire) : NULL;
     struct loaded *first = ranking != NULL ? fmha_ranking_nearest(ranking, operands->value)->item : NULL;
-    for (size_t i = first == NULL; route != NULL && i <= route->count && taken == NULL; i++) {
+    /* A lack of memory is told at once: another instance in the best one's place would only hide it. */
+    for (size_t i = first == NULL;
+         route != NULL && i <= route->count && taken == NULL && trouble.status != FMHA_ERROR_MEMORY; i++) {
         struct loaded *item = i == 0 ? first : route->candidates[i - 1];
         if (fmha_descriptor_serves(item->descriptor, operands, NULL)) {
             plan->kernel = atomic_load_explicit(&item->kernel, memory_order_acquire);
@@ -612,7 +614,7 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
         }
         *count += kernel != NULL;
     }
-    if (status == FMHA_OK && *count == 0) {
+    if (status == FMHA_OK && (*count == 0 || trouble.status == FMHA_ERROR_MEMORY)) {
         status = fail_with(dispatch, key, operands, &trouble);
     }
     free(trouble.why);

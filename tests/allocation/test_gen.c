@@ -1,0 +1,226 @@
+/* Every allocation of the generator fails once: templates, specs, instances, interfaces, indexes, reports, references,
+ * libraries' texts, vendored folders. */
+#include <cjson/cJSON.h>
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "assembly.h"
+#include "index_text.h"
+#include "instance.h"
+#include "interface.h"
+#include "library_members.h"
+#include "reference.h"
+#include "report.h"
+#include "spec.h"
+#include "sweep.h"
+#include "template.h"
+#include "vendor_manifest.h"
+#include "vendor_tree.h"
+#include "verify.h"
+
+/* cJSON allocates inside of a shared library: it is led here too. */
+static void use_counted_json(void) {
+    cJSON_Hooks hooks = {.malloc_fn = malloc, .free_fn = free};
+    cJSON_InitHooks(&hooks);
+}
+
+TestSuite(allocation, .init = use_counted_json);
+
+static sweep_outcome outcome_of(bool done, const struct error *error) {
+    return done ? SWEEP_DONE : error->text[0] != '\0' ? SWEEP_ERROR : SWEEP_SILENT_ERROR;
+}
+
+static void expect_clean(sweep_work work, void *context, unsigned least_visited) {
+    cr_assert_eq(work(context), SWEEP_DONE);
+    /* Lua tries once more after a failure: so everything from one allocation on fails. */
+    sweep_result result = sweep(work, context, SWEEP_ALL_ON);
+    cr_assert_eq(result.first_bad, 0, "allocation %u: %s", result.first_bad, result.what);
+    cr_assert_geq(result.visited, least_visited, "%u", result.visited);
+    cr_assert_eq(result.recovered, 0, "%u of %u failures went unnoticed", result.recovered, result.visited);
+}
+
+static sweep_outcome make_engine(void *context) {
+    (void)context;
+    struct error error = {0};
+    struct template_engine *engine = template_engine_new(NULL, &error);
+    sweep_outcome outcome = outcome_of(engine != NULL, &error);
+    template_engine_free(engine);
+    return outcome;
+}
+
+Test(allocation, making_a_template_engine) {
+    expect_clean(make_engine, NULL, 10);
+}
+
+static const struct spec_choices choices = {.arch = "gfx1151",
+                                            .field = {[SPEC_HEAD_DIM] = "64", [SPEC_MASK] = "bottom-right"}};
+
+/* Emits two instances and writes interface and index. An engine that has run out of memory is not used again. */
+static sweep_outcome emit(void *context) {
+    (void)context;
+    struct error error = {0};
+    struct spec *specs = NULL;
+    size_t count = 0;
+    struct instance *instance = malloc(sizeof *instance);
+    struct text interface = {0}, index = {0};
+    struct template_engine *engine = instance != NULL ? template_engine_new(NULL, &error) : NULL;
+    bool done = engine != NULL && spec_product(&choices, engine, &specs, &count, &error);
+    bool emitted = done && instance_emit(engine, &specs[0], instance, &error);
+    done = emitted && interface_text(instance, NULL, NULL, NULL, 0, "hash", "hash", &interface, &error);
+    if (done) {
+        struct index_entry entry = {.instance = instance};
+        done = index_text(&entry, 1, &index, &error);
+    }
+    sweep_outcome outcome = instance == NULL ? SWEEP_ERROR : outcome_of(done, &error);
+    if (emitted)
+        instance_free(instance);
+    text_free(&interface);
+    text_free(&index);
+    free(specs);
+    free(instance);
+    template_engine_free(engine);
+    return outcome;
+}
+
+Test(allocation, emitting_an_instance) {
+    expect_clean(emit, NULL, 100);
+}
+
+static sweep_outcome list_members(void *context) {
+    struct template_engine *engine = context;
+    struct error error = {0};
+    struct spec *specs = NULL;
+    size_t count = 0;
+    struct spec_choices arch = {.arch = "gfx1151"};
+    bool done = library_members(library_preset_find("minimal"), &arch, engine, &specs, &count, &error);
+    free(specs);
+    return outcome_of(done, &error);
+}
+
+Test(allocation, listing_the_members_of_a_preset) {
+    struct error error;
+    struct template_engine *engine = template_engine_new(NULL, &error);
+    cr_assert_not_null(engine);
+    expect_clean(list_members, engine, 2);
+    template_engine_free(engine);
+}
+
+static sweep_outcome parse_manifest(void *context) {
+    const char *text = context;
+    struct error error = {0};
+    struct manifest manifest = {0};
+    bool done = manifest_parse("MANIFEST", text, strlen(text), &manifest, &error);
+    manifest_free(&manifest);
+    return outcome_of(done, &error);
+}
+
+Test(allocation, reading_a_manifest) {
+    char text[] = "fmha-vendor 1\nmade-by fmhagen 0.1.0\ncommand fmhagen vendor . --arch gfx1151 --hd 64\n"
+                  "sha256 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef fmha.h\nend 1\n";
+    expect_clean(parse_manifest, text, 3);
+}
+
+static sweep_outcome report_file(void *context) {
+    struct error error = {0};
+    struct report report;
+    struct text table = {0}, json = {0};
+    const struct report_request request = {.file = context};
+    bool read = report_run(&request, &report, &error), done = read;
+    if (read) {
+        report_table(&report, &table);
+        done = !table.failed && report_json(&report, &json, &error);
+    }
+    sweep_outcome outcome = read && table.failed ? SWEEP_ERROR : outcome_of(done, &error);
+    if (read)
+        report_free(&report);
+    text_free(&table);
+    text_free(&json);
+    return outcome;
+}
+
+Test(allocation, reporting_on_assembly) {
+    expect_clean(report_file, ASSEMBLY_FILE, 20);
+}
+
+static sweep_outcome run_reference(void *context) {
+    (void)context;
+    static const double zeros[4 * 8];
+    double output[4 * 8], lse[4];
+    struct error error = {0};
+    const struct reference_problem problem = {1, 1, 1, 4, 4, 8, 8, REFERENCE_MASK_NONE, 1.0, zeros, zeros, zeros};
+    bool done = reference_run(&problem, output, lse, NULL, NULL, 1, &error);
+    return outcome_of(done, &error);
+}
+
+Test(allocation, the_reference) {
+    expect_clean(run_reference, NULL, 1);
+}
+
+static sweep_outcome vendor(void *context) {
+    struct vendor_kernel kernel = {.instance = context};
+    struct vendor_tree tree = {0};
+    struct error error = {0};
+    char *words[] = {"--arch", "gfx1151"};
+    bool done = vendor_make(&kernel, 1, words, 2, &tree, &error);
+    vendor_tree_free(&tree);
+    return outcome_of(done, &error);
+}
+
+static struct template_engine *engine;
+static struct instance instance;
+
+static void emit_one(void) {
+    struct error error;
+    struct spec *specs;
+    size_t count;
+    engine = template_engine_new(NULL, &error);
+    cr_assert(engine != NULL && spec_product(&choices, engine, &specs, &count, &error) &&
+              instance_emit(engine, &specs[0], &instance, &error));
+    free(specs);
+}
+
+Test(allocation, vendoring) {
+    emit_one();
+    expect_clean(vendor, &instance, 50);
+    instance_free(&instance);
+    template_engine_free(engine);
+}
+
+/* On the driver that records, whose kernels write nothing: it comes to findings, which are allocated as well. An engine
+ * that ran out of memory is made anew. */
+static sweep_outcome verify(void *context) {
+    const struct spec *spec = context;
+    const struct verify_shape shape = {1, 2, 1, 3, 5};
+    struct error error = {0};
+    struct verify_options options;
+    struct verify_report report;
+    struct text table = {0}, json = {0};
+    verify_options_init(&options);
+    options.shapes = &shape;
+    options.shape_count = 1;
+    options.inputs = VERIFY_INPUTS_RANDOM;
+    struct template_engine *fresh = template_engine_new(NULL, &error);
+    bool ran = fresh != NULL && verify_run(fresh, spec, &options, &report, &error), done = ran;
+    if (ran) {
+        verify_report_table(&report, &table);
+        done = !table.failed && verify_report_json(&report, &json, &error);
+    }
+    sweep_outcome outcome = ran && table.failed ? SWEEP_ERROR : outcome_of(done, &error);
+    if (ran)
+        verify_report_free(&report);
+    text_free(&table);
+    text_free(&json);
+    template_engine_free(fresh);
+    return outcome;
+}
+
+Test(allocation, verifying) {
+    setenv("FMHA_DRIVER_DIR", FAKE_DRIVER_DIR, 1);
+    setenv("FMHA_GENERATOR", "off", 1);
+    emit_one();
+    expect_clean(verify, &instance.spec, 150);
+    instance_free(&instance);
+    template_engine_free(engine);
+}
