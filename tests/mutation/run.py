@@ -31,6 +31,9 @@ INSTANCES = {
     "padded": [*COMMON, "--hd", "72", "--causal", "--q-path", "lds"],
     "padded-qk": [*COMMON, "--hd", "72", "--causal", "--orientation", "qk", "--q-path", "lds"],
     "unmasked": [*COMMON, "--hd", "64"],
+    "pack": ["--arch", "gfx1151", "--op", "pack"],
+    "pack-transposed": ["--arch", "gfx1151", "--op", "pack", "--v-layout", "transposed"],
+    "pack-any": ["--arch", "gfx1151", "--op", "pack", "--v-layout", "transposed", "--align", "2"],
 }
 LIMIT_SECONDS = 120  # of one mutant; the emulated device gives a workgroup up long before
 ENVIRONMENT = {
@@ -104,7 +107,7 @@ def run_one(fmhagen, options, text, folder, number):
 def make_mutants(fmhagen, name, seen):
     """The text of an instance and its mutants, less those of functions that were seen before."""
     text = subprocess.run([fmhagen, "generate", *INSTANCES[name]], check=True, capture_output=True, text=True).stdout
-    kernel = re.search(r"\b(fmha_forward_\w+)", text)[1]
+    kernel = re.search(r"FMHA_KERNEL\(\d+\) void (\w+)", text)[1]
     outlines = mutate.outlines(text, kernel).items()
     new = {function for function, outline in outlines if (function, outline) not in seen}
     mutants = [mutant for mutant in mutate.mutants(text, kernel) if mutant.function in new]
