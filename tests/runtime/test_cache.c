@@ -598,6 +598,20 @@ Test(cache, longest_unused_goes_first) {
     cr_assert_neq(access(cache_test_entry("c"), F_OK), 0);
 }
 
+/* Another machine's clock may be ahead. */
+Test(cache, what_was_just_made_stays) {
+    setenv("FMHA_CACHE_MAX_MIB", "1", 1);
+    cache_test_image_bytes = 300000;
+    static const char *const sources[] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++) {
+        free(cache_test_get(sources[i]));
+        set_age(cache_test_entry(sources[i]), -9000 + i);
+    }
+    cache_test_expect("d", "compiled, kept as %s");
+    cache_test_expect("d", "read from %s");
+    cr_assert_neq(access(cache_test_entry("a"), F_OK) == 0, access(cache_test_entry("c"), F_OK) == 0);
+}
+
 Test(cache, use_is_marked_at_most_once_an_hour) {
     free(cache_test_get("text"));
     set_age(cache_test_entry("text"), 3000);

@@ -244,6 +244,27 @@ Test(compiler_memo, environment_counts) {
     cr_assert_eq(asked(), 0);
 }
 
+/* What one process keeps for itself holds no longer than what processes hand on. */
+Test(compiler_memo, changes_are_seen_within_a_process) {
+    fmha_compiler compiler;
+    char lld[400];
+    setenv("FMHA_CACHE_MAX_MIB", "0", 1);
+    make_standing();
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(asked(), 4);
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK);
+    cr_assert_eq(asked(), 0);
+    setenv("HIP_CLANG_PATH", "/elsewhere", 1);
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK);
+    cr_assert_eq(asked(), 4);
+    snprintf(lld, sizeof lld, "%s/llvm/lld", cache_test_folder);
+    make_clang("40.2.0", lld);
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK);
+    cr_assert_str_eq(compiler.version, "clang version 40.2.0");
+    cr_assert_eq(asked(), 4);
+    support_assert_clean();
+}
+
 Test(compiler_memo, path_order_is_honoured) {
     char path[1200];
     make_standing();
