@@ -245,6 +245,63 @@ Test(device, ended_wave_counts_as_arrived) {
     check_sums(7, 1);
 }
 
+#define SHARED "typedef __attribute__((address_space(3))) unsigned SHARED;\n"
+
+/* The wave that runs last leaves its number: without a seed the highest, with seeds each of them sometimes. */
+Test(device, order_is_drawn_from_the_seed) {
+    enum { WAVES = 4, SEEDS = 40 };
+    void *kernel = isa_test_kernel(&test,
+                                   SHARED ISA_TEST_KERNEL "(unsigned *out) {\n"
+                                                          "    __attribute__((shared)) static unsigned word;\n"
+                                                          "    volatile SHARED *last = (volatile SHARED *)&word;\n"
+                                                          "    *last = __builtin_amdgcn_workitem_id_x() / 32;\n"
+                                                          "    __builtin_amdgcn_s_barrier();\n"
+                                                          "    out[__builtin_amdgcn_workgroup_id_x()] = *last;\n"
+                                                          "}\n",
+                                   32);
+    unsigned times[WAVES] = {0};
+    isa_test_set(&test, "checks", 0); /* it is a race */
+    uint32_t *out = isa_test_buffer(&test, 4, "out", NULL), last, again;
+    void *arguments = out;
+    for (int64_t seed = 0; seed < SEEDS; seed++) {
+        isa_test_set(&test, "seed", seed);
+        for (int run = 0; run < 2; run++) {
+            cr_assert_eq(
+                isa_test_run(&test, kernel, (uint32_t[]){1, 1, 1}, (uint32_t[]){32 * WAVES, 1, 1}, &arguments, 8),
+                FMHA_OK);
+            isa_test_read(&test, out, run == 0 ? &last : &again, 4);
+        }
+        cr_assert_lt(last, WAVES);
+        cr_assert_eq(again, last);
+        cr_assert(seed != 0 || last == WAVES - 1);
+        times[last]++;
+    }
+    for (int wave = 0; wave < WAVES; wave++) {
+        cr_assert_geq(times[wave], 3, "wave %d was last %u times of %d", wave, times[wave], SEEDS);
+    }
+}
+
+/* What nothing has written is no zero. */
+Test(device, registers_and_lds_are_poisoned) {
+    void *kernel = isa_test_kernel(&test,
+                                   SHARED ISA_TEST_KERNEL "(unsigned *out) {\n"
+                                                          "    __attribute__((shared)) static unsigned word;\n"
+                                                          "    unsigned value;\n"
+                                                          "    asm volatile(\"v_mov_b32 %0, v40\" : \"=v\"(value));\n"
+                                                          "    asm volatile(\"; v63\" ::: \"v63\");\n"
+                                                          "    out[0] = value;\n"
+                                                          "    out[1] = *(volatile SHARED *)&word;\n"
+                                                          "}\n",
+                                   32);
+    isa_test_set(&test, "checks", 0);
+    uint32_t *out = isa_test_buffer(&test, 8, "out", NULL), seen[2];
+    void *arguments = out;
+    cr_assert_eq(isa_test_run(&test, kernel, (uint32_t[]){1, 1, 1}, (uint32_t[]){1, 1, 1}, &arguments, 8), FMHA_OK);
+    isa_test_read(&test, out, seen, sizeof seen);
+    cr_assert_eq(seen[0], UINT32_MAX);
+    cr_assert_eq(seen[1], UINT32_MAX);
+}
+
 /* ---- Findings ---------------------------------------------------------------------------------------------- */
 
 static const char past_the_end[] = ISA_TEST_KERNEL "(unsigned *out) {\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image.h"
+#include "isa/image.h"
 #include "isa_test.h"
 
 static isa_test test;
