@@ -14,6 +14,9 @@ static void describe_key(const struct fmha_key *key, char *text, size_t room) {
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
         fmha_key_value(key, field, value);
+        if (strcmp(value, "0") == 0) { /* the operation does not have it */
+            continue;
+        }
         int added =
             snprintf(text + length, room - length, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
         length += added > 0 && (size_t)added < room - length ? (size_t)added : 0;

@@ -315,7 +315,12 @@ Test(pack, nothing_to_move_needs_no_instance) {
     problem.batch = problem.heads = problem.seqlen = 1;
     cr_assert_eq(fmha_pack(device, &problem), FMHA_OK, "%s", fmha_last_error());
     problem.head_dim = 1;
-    cr_assert_eq(fmha_pack_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE, "%s", fmha_last_error());
+    problem.transposed = 1;
+    expect(
+        fmha_pack_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE,
+        "operation=pack mask=none v_layout=transposed align=16 on gfx1151: expected an instance, got none among 0 in "
+        "0 libraries; make one with `fmhagen library DIR --arch gfx1151 --op pack --v-layout transposed` and name DIR "
+        "in FMHA_LIBRARY_PATH");
 }
 
 Test(pack, a_length_beyond_the_kernels_is_no_instance) {
