@@ -47,7 +47,7 @@ static fmha_status make_never(void *context, void **image, size_t *image_bytes) 
     (void)context;
     (void)image;
     (void)image_bytes;
-    const char *const sleeper[] = {"/bin/sleep", "7", NULL}; /* outlives the maker, as a compiler would */
+    const char *const sleeper[] = {"/bin/sleep", "12", NULL}; /* outlives the maker, as a compiler would */
     char *words;
     int exit_code;
     if (write(told, "x", 1) == 1) {
@@ -159,7 +159,7 @@ Test(cache_processes, killed_holder_holds_nobody_up) {
     for (int i = 0; i < 4; i++) {
         cr_assert_eq(end_of(waiting[i]), 0);
     }
-    cr_assert_lt(now_seconds() - killed, 5, "they waited for a child of the dead one");
+    cr_assert_lt(now_seconds() - killed, 10, "they waited for a child of the dead one");
     cr_assert_eq(cache_test_made(), 1);
     cr_assert_eq(cache_test_count(""), 1, "a lock or a temporary is left");
 }
@@ -171,7 +171,7 @@ Test(cache_processes, lock_of_a_dead_holder_is_taken_over_later) {
     cr_assert_eq(cache_test_count(CACHE_LOCK), 1, "nothing was left");
     double begun = now_seconds();
     cache_test_expect("text", "compiled, kept as %s");
-    cr_assert_lt(now_seconds() - begun, 2);
+    cr_assert_lt(now_seconds() - begun, 10);
     cr_assert_eq(cache_test_count(""), 1, "a lock or a temporary is left");
 }
 
@@ -186,7 +186,7 @@ Test(cache_processes, nobody_waits_longer_than_a_compiler_may_take) {
     double begun = now_seconds();
     cache_test_expect("text", note);
     double waited = now_seconds() - begun;
-    cr_assert(waited >= 1 && waited < 5, "%f seconds", waited);
+    cr_assert(waited > 0.99 && waited < 10, "%f seconds", waited);
     cache_test_expect("text", "read from %s");
     kill(holder, SIGKILL);
     end_of(holder);
@@ -246,7 +246,7 @@ Test(cache_processes, forked_child_does_not_keep_the_lock) {
     free(result.image);
     double begun = now_seconds();
     cr_assert_eq(end_of(waiting_for_it), 0);
-    cr_assert_lt(now_seconds() - begun, 5);
+    cr_assert_lt(now_seconds() - begun, 10);
     cr_assert_eq(cache_test_made(), 1);
     kill(forked, SIGKILL);
     end_of(forked);
@@ -406,7 +406,7 @@ Test(cache_processes, hanging_compiler) {
              compiler_path);
     double begun = now_seconds();
     cr_assert_eq(get_compiled(&result), FMHA_ERROR_COMPILE);
-    cr_assert_lt(now_seconds() - begun, 5);
+    cr_assert_lt(now_seconds() - begun, 10);
     cr_assert_str_eq(fmha_last_error(), text);
     expect_nothing_left();
     setenv("FMHA_COMPILE_SECONDS", "soon", 1);

@@ -239,6 +239,9 @@ Test(compiler_memo, environment_counts) {
     setenv("HIP_CLANG_PATH", "/elsewhere", 1);
     expect_version("40.1.0");
     cr_assert_eq(asked(), 4);
+    setenv("HIP_CLANG_PATH", "/elsewhere again", 1);
+    expect_version("40.1.0");
+    cr_assert_eq(asked(), 4);
     unsetenv("HIP_CLANG_PATH");
     expect_version("40.1.0");
     cr_assert_eq(asked(), 0);
