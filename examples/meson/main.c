@@ -105,18 +105,22 @@ int main(int argc, char **argv) {
     need(fmha_memory_read(device, lse, problem.lse, sizeof lse));
 
     /* Weights and O are rounded to bf16, each by at most 2^-9 of numbers up to 1; the rest, LSE too, is float32. */
-    double largest = 0, bound = 1.1 * pow(2, -8), largest_lse = 0, bound_lse = 1e-5;
+    double largest = 0, bound = 1.1 * pow(2, -8), bound_lse = 1e-5;
+    int wrong = 0;
     for (int batch = 0; batch < BATCH; batch++)
         for (int head = 0; head < HEADS; head++)
             for (int row = 0; row < QUERIES; row++) {
                 double expected[DIM], expected_lse;
                 reference(batch, head, row, expected, &expected_lse);
-                for (int d = 0; d < DIM; d++)
-                    largest = fmax(largest, fabs(value(o[batch][row][head][d]) - expected[d]));
-                largest_lse = fmax(largest_lse, fabs(lse[batch][head][row] - expected_lse));
+                for (int d = 0; d < DIM; d++) {
+                    double error = fabs(value(o[batch][row][head][d]) - expected[d]);
+                    largest = fmax(largest, error);
+                    wrong += !(error <= bound); /* NaN is wrong, too */
+                }
+                wrong += !(fabs(lse[batch][head][row] - expected_lse) <= bound_lse);
             }
-    printf("%s: largest error of O %.2g, %.2g allowed; of LSE %.2g, %.2g allowed\n", info.name, largest, bound,
-           largest_lse, bound_lse);
+    printf("%s: largest error of O %.2g, %.2g allowed, %d elements of O and LSE wrong\n", info.name, largest, bound,
+           wrong);
     fmha_device_close(device);
-    return largest <= bound && largest_lse <= bound_lse ? 0 : 1;
+    return wrong ? 1 : 0;
 }
