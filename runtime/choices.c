@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "cache.h"
-#include "config.h"
 #include "driver.h"
 #include "file.h"
 

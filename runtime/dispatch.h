@@ -46,6 +46,11 @@ fmha_status fmha_dispatch_candidates(fmha_device *device, const struct fmha_key 
                                      const struct fmha_operands *operands, struct fmha_dispatch_candidate *candidates,
                                      size_t room, size_t *count);
 
+/* As fmha_forward_tune, of any operation; `function` is who is asked (tune.c). */
+fmha_status fmha_tune(fmha_device *device, const char *function, const struct fmha_key *key,
+                      const struct fmha_operands *operands, void *stream, const fmha_tune_options *options,
+                      fmha_tune_visit visit, void *context);
+
 /* Makes a choice the device's at once, and one of those that fmha_device_save_choices writes. */
 struct fmha_choice;
 fmha_status fmha_dispatch_choose(fmha_device *device, const struct fmha_choice *choice);

@@ -133,8 +133,11 @@ fmha_status fmha_dispatch_rank(struct fmha_dispatch *dispatch, struct route *rou
 
 /* The nearest choice for a problem's values. Needs no lock. */
 static inline const struct chosen *fmha_ranking_nearest(const struct ranking *ranking, const int64_t *value) {
-    struct fmha_choice_place place = fmha_choice_place(value);
     const struct chosen *nearest = ranking->list;
+    if (ranking->count == 1) {
+        return nearest;
+    }
+    struct fmha_choice_place place = fmha_choice_place(value);
     int32_t least = fmha_choice_distance(&nearest->place, &place);
     for (size_t i = 1; i < ranking->count; i++) {
         int32_t distance = fmha_choice_distance(&ranking->list[i].place, &place);

@@ -6,7 +6,6 @@
 #include "dispatch.h"
 #include "driver.h"
 #include "problem.h"
-#include "tune.h"
 
 /* Of the fields that every version has had. */
 #define STRUCT_BYTES_FIRST sizeof(fmha_forward_problem)

@@ -1,5 +1,4 @@
-#include "tune.h"
-
+/* Finding the best of the instances that serve a problem by running them. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "config.h"
 #include "device.h"
 #include "dispatch.h"
 #include "dispatch_state.h"
