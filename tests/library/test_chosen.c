@@ -1,0 +1,108 @@
+/* Each instance of the preset llm-inference is the one that libfmha takes for some problem: none is there in vain. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmha.h"
+
+#define INSTANCES 216
+
+struct taken {
+    char name[256];
+    int count;
+};
+
+static void take(void *context, const fmha_consideration *consideration) {
+    struct taken *taken = context;
+    if (consideration->taken) {
+        taken->count++;
+        snprintf(taken->name, sizeof taken->name, "%s", consideration->instance);
+    }
+}
+
+struct kind {
+    int head_dim, head_dim_v, dtype, mask, v_layout, align, fused;
+};
+
+static fmha_forward_problem problem_of(const struct kind *kind) {
+    const int64_t length = 64, heads = 8, odd = kind->align == 16 ? 0 : 1;
+    fmha_forward_problem problem = FMHA_FORWARD_PROBLEM_INIT;
+    problem.dtype = kind->dtype;
+    problem.mask = kind->mask;
+    problem.v_layout = kind->v_layout;
+    problem.head_dim = kind->head_dim;
+    problem.head_dim_v = kind->head_dim_v;
+    problem.scale = 1;
+    problem.batch = 2;
+    problem.heads_q = heads;
+    problem.heads_k = kind->fused == 1 ? heads : heads / 4;
+    problem.seqlen_q = problem.seqlen_k = length;
+    fmha_tensor *const tensors[4] = {&problem.q, &problem.k, &problem.v, &problem.o};
+    for (int i = 0; i < 4; i++) {
+        int64_t row = (i < 2 ? kind->head_dim : kind->head_dim_v) + odd, rows = length;
+        if (i == 2 && kind->v_layout == FMHA_V_TRANSPOSED) {
+            row = length + odd;
+            rows = kind->head_dim_v;
+        }
+        *tensors[i] = (fmha_tensor){NULL, heads * rows * row, rows * row, row};
+    }
+    return problem;
+}
+
+/* The name up to its knobs. */
+static void facts_of(const struct kind *kind, char facts[128]) {
+    char v[16] = "";
+    if (kind->head_dim_v != kind->head_dim)
+        snprintf(v, sizeof v, "v%d", kind->head_dim_v);
+    snprintf(facts, 128, "fmha_forward_gfx1151_%s_d%d%s%s%s%s_m", kind->dtype == FMHA_DTYPE_F16 ? "f16" : "bf16",
+             kind->head_dim, v, kind->mask == FMHA_MASK_NONE ? "" : "_causal",
+             kind->v_layout == FMHA_V_ROW ? "" : "_vt", kind->align == 16 ? "" : "_a2");
+}
+
+static void check_kind(fmha_device *device, const struct kind *kind, char (*names)[256], int *count) {
+    struct taken taken = {.count = 0};
+    char facts[128];
+    const fmha_forward_problem problem = problem_of(kind);
+    facts_of(kind, facts);
+    cr_assert_eq(fmha_forward_explain(device, &problem, take, &taken), FMHA_OK, "%s: %s", facts, fmha_last_error());
+    cr_assert_eq(taken.count, 1, "%s", facts);
+    cr_assert(strncmp(taken.name, facts, strlen(facts)) == 0, "expected %s…, got %s", facts, taken.name);
+    cr_assert_eq(strstr(taken.name, "_gqa4") != NULL, kind->fused == 4, "%s", taken.name);
+    for (int i = 0; i < *count; i++)
+        cr_assert_str_neq(names[i], taken.name);
+    cr_assert_lt(*count, INSTANCES);
+    memcpy(names[(*count)++], taken.name, sizeof taken.name);
+}
+
+Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
+    static const int dims[][2] = {{64, 64},   {80, 80},   {96, 96},   {112, 112}, {128, 128},
+                                  {160, 160}, {192, 192}, {256, 256}, {192, 128}};
+    static const int layouts[][2] = {{FMHA_V_ROW, 16}, {FMHA_V_ROW, 2}, {FMHA_V_TRANSPOSED, 16}};
+    static char names[INSTANCES][256];
+    char folder[] = "/tmp/fmhagen-chosen-XXXXXX", command[1024];
+    cr_assert(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "'%s' library '%s' --arch gfx1151 --preset llm-inference --no-compile >'%s/out' && grep -qx 'end %d' "
+             "'%s/gfx1151/fmha.index'",
+             FMHAGEN_PATH, folder, folder, INSTANCES, folder);
+    cr_assert_eq(system(command), 0);
+    unsetenv("FMHA_LIBRARY_PATH");
+    fmha_device *device;
+    cr_assert_eq(fmha_device_open("emu:gfx1151", &device), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_device_add_library(device, folder), FMHA_OK, "%s", fmha_last_error());
+    int count = 0;
+    for (size_t dim = 0; dim < sizeof dims / sizeof *dims; dim++)
+        for (int dtype = FMHA_DTYPE_F16; dtype <= FMHA_DTYPE_BF16; dtype++)
+            for (int mask = FMHA_MASK_NONE; mask <= FMHA_MASK_CAUSAL_BOTTOM_RIGHT; mask++)
+                for (int layout = 0; layout < 3; layout++)
+                    for (int fused = 1; fused <= 4; fused += 3) {
+                        const struct kind kind = {dims[dim][0],       dims[dim][1],       dtype, mask,
+                                                  layouts[layout][0], layouts[layout][1], fused};
+                        check_kind(device, &kind, names, &count);
+                    }
+    cr_assert_eq(count, INSTANCES);
+    fmha_device_close(device);
+    snprintf(command, sizeof command, "rm -r '%s'", folder);
+    cr_assert_eq(system(command), 0);
+}
