@@ -8,6 +8,11 @@
 
 #include "fmha.h"
 
+/* Texts are cut where they do not fit, on purpose: messages to their room, paths after a look at their length. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wformat-truncation"
+#endif
+
 #define FMHA_DRIVER_VERSION 3
 
 typedef struct fmha_driver {
