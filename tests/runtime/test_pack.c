@@ -320,7 +320,7 @@ Test(pack, nothing_to_move_needs_no_instance) {
         fmha_pack_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE,
         "operation=pack mask=none v_layout=transposed align=16 on gfx1151: expected an instance, got none among 0 in "
         "0 libraries; make one with `fmhagen library DIR --arch gfx1151 --op pack --v-layout transposed` and name DIR "
-        "in FMHA_LIBRARY_PATH");
+        "in FMHA_LIBRARY_PATH; fmhagen, which could make one, is not here (FMHA_GENERATOR names it)");
 }
 
 Test(pack, a_length_beyond_the_kernels_is_no_instance) {
