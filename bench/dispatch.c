@@ -3,6 +3,7 @@
  *
  *   bench_dispatch           everything, about a minute
  *   bench_dispatch --quick   the same in a second, without figures worth a look: that it runs
+ *   bench_dispatch --once    what is done once in a process: first calls and compiling
  *   bench_dispatch --hot INSTANCES THREADS   one row, for a profiler
  *
  * It stops at the first thing that goes wrong. */
@@ -59,6 +60,11 @@ static int compare_numbers(const void *left, const void *right) {
 static double median(double *numbers, size_t count) {
     qsort(numbers, count, sizeof *numbers, compare_numbers);
     return numbers[count / 2];
+}
+
+static void print_times(double *times, size_t count) {
+    double middle = median(times, count); /* sorts them */
+    printf("%7.2f %7.2f  ", times[0], middle);
 }
 
 /* ---- A library of any number of instances ---------------------------------------------------------------- */
@@ -303,15 +309,17 @@ static void measure_first(const char *self) {
     size_t runs = quick ? 1 : RUNS;
     char path[128];
     setenv("FMHA_DRIVER_DIR", FAKE_DRIVER_DIR, 1);
-    printf("\nfirst call of a process, ms from opening the device to a kernel that can be launched, median of %zu\n",
-           runs);
+    printf(
+        "\nfirst call of a process, ms from opening the device to a kernel that can be launched, fastest and median of "
+        "%zu\n",
+        runs);
     for (size_t instances = 1; instances <= INSTANCES_MAX; instances *= 100) {
         write_library(instances);
         for (size_t i = 0; i < runs; i++) {
             times[i] = first_call(self);
         }
-        printf("%7.2f  code object out of a library of %zu, driver that does nothing\n", median(times, runs),
-               instances);
+        print_times(times, runs);
+        printf("code object out of a library of %zu, driver that does nothing\n", instances);
     }
     snprintf(path, sizeof path, "%s/library", folder);
     const char *const command[] = {FMHAGEN_PATH, "library", path,       "--no-compile",
@@ -330,8 +338,8 @@ static void measure_first(const char *self) {
     for (size_t i = 0; i < runs; i++) {
         times[i] = first_call(self);
     }
-    printf("%7.2f  text of the preset %s, emulated device, image in the cache (%.0f when it was not)\n",
-           median(times, runs), command[7], cold);
+    print_times(times, runs);
+    printf("text of the preset %s, emulated device, image in the cache (%.0f when it was not)\n", command[7], cold);
 }
 
 /* ---- Compiling ------------------------------------------------------------------------------------------- */
@@ -351,8 +359,9 @@ static void measure_cold(void) {
         times[i] = seconds(CLOCK_MONOTONIC) - begin;
         free(image);
     }
-    printf("\ncold compile, s, median of %zu\n%7.2f  %s with %s\n", runs, median(times, runs), source.symbol,
-           compiler.version);
+    printf("\ncold compile, s, fastest and median of %zu\n", runs);
+    print_times(times, runs);
+    printf("%s with %s\n", source.symbol, compiler.version);
     free(text);
 }
 
@@ -384,6 +393,7 @@ int main(int count, char **words) {
     unsetenv("FMHA_LOG");
     unsetenv("FMHA_DUMP");
     quick = count == 2 && strcmp(words[1], "--quick") == 0;
+    bool once = count == 2 && strcmp(words[1], "--once") == 0;
     if (count == 4 && strcmp(words[1], "--hot") == 0) {
         size_t instances = strtoul(words[2], NULL, 10);
         use_recording_driver();
@@ -397,8 +407,11 @@ int main(int count, char **words) {
         measure_hot();
         measure_first(self);
         measure_cold();
+    } else if (once) {
+        measure_first(self);
+        measure_cold();
     } else {
-        stop("expected no option, --quick or --hot INSTANCES THREADS, got '%s'", words[1]);
+        stop("expected no option, --quick, --once or --hot INSTANCES THREADS, got '%s'", words[1]);
     }
     const char *const removal[] = {"/bin/rm", "-rf", folder, NULL};
     must(fmha_process_run(removal, 60, &(char *){NULL}, &(int){0}));

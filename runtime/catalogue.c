@@ -80,8 +80,11 @@ static void own_object_name(const struct fmha_descriptor *instance, char name[51
 
 bool fmha_catalogue_has_object(const struct fmha_catalogue_library *library, const struct fmha_descriptor *instance) {
     char name[512];
+    if (instance->object != NULL || library->folder != NULL) {
+        return instance->object != NULL;
+    }
     own_object_name(instance, name);
-    return instance->object != NULL || (library->folder == NULL && embedded_file(name) != NULL);
+    return embedded_file(name) != NULL;
 }
 
 fmha_status fmha_catalogue_object(const struct fmha_catalogue_library *library, const struct fmha_descriptor *instance,
