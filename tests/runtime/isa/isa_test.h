@@ -30,7 +30,8 @@ void isa_test_read(isa_test *test, const void *buffer, void *to, size_t bytes);
 fmha_status isa_test_run(isa_test *test, void *kernel, const uint32_t grid[3], const uint32_t items[3],
                          const void *arguments, size_t argument_bytes);
 
-/* Asserts that there is exactly one finding of this kind, whose text has this part. */
+/* Asserts that there is exactly one finding of this kind, whose text has this part: at its beginning if the part
+ * begins with a name and a colon. */
 void isa_test_finding(isa_test *test, const char *kind, const char *part);
 
 /* The next number of a fixed sequence. */

@@ -1,6 +1,6 @@
 /* Code objects are loaded as their bytes say, and bytes that say nonsense are refused. */
 #include <criterion/criterion.h>
-#include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,13 +119,11 @@ Test(image, hidden_arguments) {
     isa_image_unload(&memory, &image);
 }
 
-/* Constants stand in memory, and pointers among them point there. */
-Test(image, constants_and_relocations) {
+/* Constants stand in memory, and pointers among them point there: by relocations without a symbol, and of what other
+ * objects could see with one. */
+static void check_pointers(const char *text) {
     isa_image image;
-    compile("__attribute__((constant)) extern const unsigned numbers[2] = {0x12345678, 0x9abcdef0};\n"
-            "__attribute__((constant)) extern const unsigned *const pointers[2] = {numbers, numbers + 1};\n" //
-            ISA_TEST_KERNEL "(unsigned *out, unsigned i) { out[0] = *pointers[i]; }\n",
-            32);
+    compile(text, 32);
     cr_assert_eq(load(&image), FMHA_OK, "%s", fmha_last_error());
     static const uint32_t numbers[2] = {0x12345678, 0x9abcdef0};
     const unsigned char *at = memmem(image.memory, image.bytes, numbers, sizeof numbers);
@@ -133,6 +131,31 @@ Test(image, constants_and_relocations) {
     uint64_t pointers[2] = {(uint64_t)(uintptr_t)at, (uint64_t)(uintptr_t)at + 4};
     cr_assert_not_null(memmem(image.memory, image.bytes, pointers, sizeof pointers));
     isa_image_unload(&memory, &image);
+}
+
+#define POINTERS                                                                                                       \
+    "extern const unsigned numbers[2] = {0x12345678, 0x9abcdef0};\n"                                                   \
+    "__attribute__((constant)) extern const unsigned *const pointers[2] = {numbers, numbers + 1};\n" ISA_TEST_KERNEL   \
+    "(unsigned *out, unsigned i) { out[0] = *pointers[i]; }\n"
+static const char pointers_inside[] = "__attribute__((constant)) " POINTERS;
+
+/* Where the object has a relocation of a type without a symbol; the place that it changes is 8 bytes before. */
+static unsigned char *find_relocation(uint64_t type) {
+    unsigned char *at = memmem(object, object_bytes, &type, sizeof type);
+    cr_assert_not_null(at);
+    return at;
+}
+
+Test(image, constants_and_relocations) {
+    check_pointers(pointers_inside);
+    find_relocation(13); /* R_AMDGPU_RELATIVE64 */
+}
+
+Test(image, relocations_to_symbols) {
+    check_pointers("__attribute__((constant)) __attribute__((visibility(\"default\"))) " POINTERS);
+    static const uint32_t absolute[] = {3}; /* R_AMDGPU_ABS64, behind which the symbol's number stands */
+    cr_assert_not_null(memmem(object, object_bytes, absolute, sizeof absolute));
+    cr_assert_null(memmem(object, object_bytes, (uint64_t[]){13}, 8));
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------------------- */
@@ -224,12 +247,62 @@ Test(image, no_descriptor) {
                                         "file is damaged: compile it again");
 }
 
+#define DAMAGED_METADATA                                                                                               \
+    "code object: expected metadata with amdhsa.kernels, as code object version 3 and later have them, got something " \
+    "else: the file is damaged: compile it again"
+
 Test(image, damaged_metadata) {
     compile(sample, 32);
     *find_word(".symbol") = ',';
-    refuse(FMHA_ERROR_ARGUMENT,
-           "code object: expected metadata with amdhsa.kernels, as code object version 3 and later "
-           "have them, got something else: the file is damaged: compile it again");
+    refuse(FMHA_ERROR_ARGUMENT, DAMAGED_METADATA);
+}
+
+Test(image, hidden_argument_outside) {
+    compile(sample, 32);
+    static const unsigned char bytes[] = {0xcd, 0x01, 0x10}; /* 272 in MessagePack */
+    unsigned char *at = find_word(".kernarg_segment_size") + strlen(".kernarg_segment_size");
+    cr_assert_arr_eq(at, bytes, sizeof bytes);
+    at[1] = 0;
+    at[2] = 16 + 65; /* hidden_grid_dims has its first byte in it */
+    refuse(FMHA_ERROR_ARGUMENT, DAMAGED_METADATA);
+}
+
+Test(image, entry_behind_the_code) {
+    isa_image image;
+    compile(sample, 32);
+    cr_assert_eq(load(&image), FMHA_OK, "%s", fmha_last_error());
+    uint64_t code_bytes = image.kernels[0].kernel.code_bytes, end = image.kernels[0].kernel.entry_address + code_bytes;
+    isa_image_unload(&memory, &image);
+    int64_t entry;
+    unsigned char *at = find_descriptor() + 16;
+    memcpy(&entry, at, sizeof entry);
+    entry += (int64_t)code_bytes;
+    memcpy(at, &entry, sizeof entry);
+    char text[256];
+    snprintf(
+        text, sizeof text,
+        "code object: descriptor of kernel kernel: expected an entry in a segment of code, got 0x%llx: the file is "
+        "damaged: compile it again",
+        (unsigned long long)end);
+    refuse(FMHA_ERROR_ARGUMENT, text);
+}
+
+Test(image, relocation_over_the_end) {
+    isa_image image;
+    compile(pointers_inside, 32);
+    cr_assert_eq(load(&image), FMHA_OK, "%s", fmha_last_error());
+    uint64_t at = image.low + image.bytes - 4;
+    isa_image_unload(&memory, &image);
+    memcpy(find_relocation(13) - 8, &at, sizeof at);
+    refuse(FMHA_ERROR_ARGUMENT, "code object: expected relocations inside its segments, got one outside: the file is "
+                                "damaged: compile it again");
+}
+
+Test(image, unknown_relocation) {
+    compile(pointers_inside, 32);
+    *find_relocation(13) = 5;
+    refuse(FMHA_ERROR_UNSUPPORTED, "code object: expected relocations R_AMDGPU_RELATIVE64 and R_AMDGPU_ABS64, got type "
+                                   "5: link it again");
 }
 
 /* ---- Hostile bytes ----------------------------------------------------------------------------------------- */
