@@ -120,6 +120,8 @@ Test(choices, unknown_words_are_refused_by_line) {
     refuse(with("seqlen_k=512", "seqlen_k=9223372036854775808"),
            "x:2: expected a whole number from 0 to 9223372036854775807 as seqlen_k, got '9223372036854775808'" CURE);
     refuse(with("k_one", "../k"), "x:2: expected 1 to 255 letters, digits and '_' as instance, got '../k'" CURE);
+    refuse(with("runs=20", "runs=4294967296"),
+           "x:2: expected a whole number from 0 to 4294967295 as runs, got '4294967296'" CURE);
     refuse(with("12.5", "12,5"), "x:2: expected a number with at most three decimals as figure, got '12,5'" CURE);
     refuse(with("12.5", "12."), "x:2: expected a number with at most three decimals as figure, got '12.'" CURE);
     refuse(with("12.5", "-12"), "x:2: expected a number with at most three decimals as figure, got '-12'" CURE);

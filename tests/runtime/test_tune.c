@@ -343,6 +343,50 @@ Test(tune, newer_result_is_taken) {
     dispatch_tear_down();
 }
 
+/* Also than one that a clock which was ahead has dated. */
+Test(tune, newer_result_is_taken_before_one_of_tomorrow) {
+    char line[600];
+    fake->measure_unit = "us";
+    dispatch_library("lib", three, COUNT(three));
+    snprintf(line, sizeof line, "%s", CHOICE("emu", "16", AT(1, 2, 1, 100, 70), "k_third", "0.001", "us"));
+    char *time = strstr(line, "time=5");
+    memmove(time + 16, time + 6, strlen(time + 6) + 1);
+    memcpy(time + 6, "9999999999", 10);
+    setenv("FMHA_CHOICES", write_file("c", line), 1);
+    fmha_device *device = dispatch_open();
+    fmha_forward_problem problem = dispatch_problem();
+    expect_launched(device, &problem, "k_third");
+    cr_assert_eq(fmha_forward_tune(device, &problem, NULL, NULL, NULL), FMHA_OK, "%s", fmha_last_error());
+    expect_launched(device, &problem, "k_second");
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* Libraries that were not named have no part, however good what they have is. */
+Test(tune, only_named_libraries_are_run) {
+    char other[600], missing[600];
+    static const struct test_instance best[] = {{.name = "k_best", .source = "1"}};
+    fake->measure_unit = "us";
+    dispatch_library("best", best, COUNT(best));
+    dispatch_library("lib", three, COUNT(three));
+    snprintf(other, sizeof other, "%s/lib", folder);
+    snprintf(missing, sizeof missing, "%s/none", folder);
+    fmha_device *device = dispatch_open();
+    fmha_forward_problem problem = dispatch_problem();
+    fmha_tune_options options = {.struct_bytes = sizeof options,
+                                 .rounds = 1,
+                                 .warmup_rounds = -1,
+                                 .libraries = (const char *const[]){missing, other, NULL}};
+    cr_assert_eq(fmha_forward_tune(device, &problem, &options, note, NULL), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_str_eq(results, "k_second 20 20 20 us x1 *\nk_first 30 30 30 us x1\nk_third 40 40 40 us x1\n");
+    options.libraries = (const char *const[]){missing, NULL};
+    dispatch_expect(fmha_forward_tune(device, &problem, &options, note, NULL), FMHA_ERROR_NO_INSTANCE,
+                    "fake gfx1151: expected an instance for the problem in the libraries that were named, got none "
+                    "among 4 of others");
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
 /* A device that counts runs each candidate once, and its figures are of that kind. */
 Test(tune, counting_device_needs_one_round) {
     char path[600];
