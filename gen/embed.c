@@ -1,7 +1,7 @@
-/* A tool of the build, run on the build machine: embed FOLDER OUTPUT.c OUTPUT.d
+/* A tool of the build, run on the build machine: embed FOLDER OUTPUT.c OUTPUT.d [SYMBOL]
  *
- * Writes every .hip and .lua file below FOLDER into a C table (gen/embed.h), and a dependency file that names each of
- * them and each folder, so that a file that was changed, added or removed makes the table anew. */
+ * Writes every .hip, .lua and .choices file below FOLDER into a C table (gen/embed.h), and a dependency file that names
+ * each of them and each folder, so that a file that was changed, added or removed makes the table anew. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -12,9 +12,9 @@
 
 #include "embed_table.h"
 
-static bool is_template(const char *name) {
+static bool is_wanted(const char *name) {
     const char *dot = strrchr(name, '.');
-    return name[0] != '.' && dot && (!strcmp(dot, ".hip") || !strcmp(dot, ".lua"));
+    return name[0] != '.' && dot && (!strcmp(dot, ".hip") || !strcmp(dot, ".lua") || !strcmp(dot, ".choices"));
 }
 
 /* Adds the paths (below `root`) of the folder `below` and of all folders in it, and of their templates. */
@@ -36,7 +36,7 @@ static bool walk(const char *root, const char *below, struct names *folders, str
         const char *inside = path.bytes + strlen(root) + 1;
         if (S_ISDIR(status.st_mode))
             done = walk(root, inside, folders, files);
-        else if (is_template(entry->d_name))
+        else if (is_wanted(entry->d_name))
             done = names_add(files, inside);
     }
     if (handle)
@@ -47,8 +47,8 @@ static bool walk(const char *root, const char *below, struct names *folders, str
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
-        fprintf(stderr, "usage: embed FOLDER OUTPUT.c OUTPUT.d\n");
+    if (argc != 4 && argc != 5) {
+        fprintf(stderr, "usage: embed FOLDER OUTPUT.c OUTPUT.d [SYMBOL]\n");
         return 2;
     }
     struct names folders = {0}, files = {0}, paths = {0}; /* files: below FOLDER */
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
         text_printf(&path, "%s/%s", argv[1], files.items[i]);
         done = !path.failed && names_add(&paths, path.bytes) && names_add(&folders, path.bytes);
     }
-    done = done && embed_table_add(&table, "template_file", &paths, &files, &error);
+    done = done && embed_table_add(&table, argc == 5 ? argv[4] : "template_file", &paths, &files, &error);
     embed_rule_add(&dependencies, argv[2], &folders);
     done = done && !table.failed && !dependencies.failed && file_write(argv[2], table.bytes, table.length, &error) &&
            file_write(argv[3], dependencies.bytes, dependencies.length, &error);

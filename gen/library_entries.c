@@ -11,6 +11,7 @@
 
 #include "index.h"
 #include "index_text.h"
+#include "library_choices.h"
 #include "library_members.h"
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------
@@ -393,13 +394,29 @@ static bool write_index(const struct library *library, const struct library_entr
     return done;
 }
 
+/* Of the entries of one processor. */
+struct published {
+    const struct library_entry *first;
+    size_t count;
+};
+
+static bool is_published(const void *context, const char *instance) {
+    const struct published *published = context;
+    for (size_t i = 0; i < published->count; i++)
+        if (published->first[i].state != LIBRARY_FAILED && strcmp(published->first[i].instance->name, instance) == 0)
+            return true;
+    return false;
+}
+
 bool library_publish(const struct library *library, struct error *error) {
     bool done = true;
     for (size_t i = 0, next; done && i < library->count; i = next) {
         for (next = i + 1; next < library->count; next++)
             if (strcmp(library->entries[next].processor, library->entries[i].processor) != 0)
                 break;
-        done = write_index(library, &library->entries[i], next - i, error);
+        const struct published published = {&library->entries[i], next - i};
+        done = library_choices_write(library->folder, library->entries[i].processor, is_published, &published, error) &&
+               write_index(library, &library->entries[i], next - i, error);
     }
     return done;
 }

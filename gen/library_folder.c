@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "choices.h"
 #include "index.h"
+#include "library_choices.h"
 
 #define INDEX_MARK "fmha-index "
 
@@ -186,6 +188,9 @@ static bool is_leftover(const struct search *search, const char *file) {
         return !whole || (!search->wanted(search->context, search->processor, "") &&
                           library_claim_index(search->folder, search->processor, &ignored));
     }
+    if (strcmp(name, FMHA_CHOICES_FILE) == 0)
+        return !whole || (!search->wanted(search->context, search->processor, "") &&
+                          library_choices_mine(search->folder, search->processor));
     for (int i = 0; suffixes[i]; i++) {
         size_t suffix = strlen(suffixes[i]);
         if (strncmp(name, "fmha_", 5) != 0 || length <= suffix || strcmp(name + length - suffix, suffixes[i]) != 0)
