@@ -41,7 +41,7 @@ static fmha_status refuse(const decoder *d, uint64_t address) {
 static isa_role read_role(const char *word, size_t length, unsigned wave) {
     isa_role role = {.read = word[0] == 'S' || word[0] == 'B', .write = word[0] == 'D' || word[0] == 'B'};
     role.type = length > 1 ? word[1] : 'x';
-    role.count = (uint8_t)(length > 2          ? (unsigned)atoi(word + 2)
+    role.count = (uint8_t)(length > 2         ? (unsigned)atoi(word + 2)
                            : role.type == 'd' ? 2u
                            : role.type == 'm' ? wave / 32
                                               : 1u);
@@ -60,6 +60,15 @@ static size_t read_roles(const char *text, unsigned wave, isa_role roles[ISA_OPE
 
 static isa_operand named_mask(unsigned reg, unsigned wave) {
     return (isa_operand){.kind = ISA_OPERAND_SGPR, .count = (uint8_t)(wave / 32), .reg = (uint16_t)reg};
+}
+
+/* "Dx? …": a result that an atomic operation has with glc alone. */
+static size_t drop_result(const isa_instruction *i, isa_role *roles, size_t count) {
+    if (strchr(i->row->operands, '?') == NULL || i->glc) {
+        return count;
+    }
+    memmove(roles, roles + 1, (count - 1) * sizeof *roles);
+    return count - 1;
 }
 
 /* Puts in the masks that the text leaves out. */
@@ -87,28 +96,63 @@ static bool fits_role(const isa_operand *operand, const isa_role *role) {
     return operand->kind != ISA_OPERAND_OFF && operand->count == role->count;
 }
 
-/* Only what the engine applies may be asked for: sign modifiers of floats, output modifiers of one float32. */
+static bool is_one_of(char type, const char *types) {
+    return strchr(types, type) != NULL;
+}
+
+static const char *check_operand(const isa_instruction *i, unsigned at) {
+    const isa_operand *operand = &i->operands[at];
+    char type = i->roles[at].type;
+    bool float_constant = operand->kind == ISA_OPERAND_CONSTANT && operand->is_float;
+    if (operand->sext || ((operand->neg || operand->abs) && !is_one_of(type, "fkd"))) {
+        return "a sign modifier of an operand that is no float is not known";
+    }
+    if (float_constant && type == 'p') {
+        return "a float constant among packed integers is not known";
+    }
+    if (float_constant && type == 'q' && strncmp(i->row->name, "v_dot2", 6) == 0) {
+        return "documents differ on float constants of dot products";
+    }
+    return NULL;
+}
+
+/* Only what the engine applies may be asked for. */
 static const char *check_modifiers(const isa_instruction *i) {
-    bool lanes = i->row->lanes != NULL, float_out = lanes && i->operand_count > 0 && i->roles[0].type == 'f';
-    if ((i->clamp || i->omod != 0) && !float_out) {
-        return lanes ? "its clamp or output factor is not known" : NULL;
+    bool lanes = i->row->lanes != NULL;
+    if (i->omod != 0) {
+        return "with denormals kept the hardware leaves output factors out";
+    }
+    if (i->clamp && lanes && strchr(i->row->name, ' ') == NULL && !is_one_of(i->roles[0].type, "fkd")) {
+        return "its clamp is not known";
     }
     if (i->form == ISA_FORM_SDWA) {
         return "SDWA is not known";
     }
+    if (i->dpp != ISA_DPP_NONE && !lanes) {
+        return "DPP of it is not known";
+    }
+    unsigned source = 0, packed = 0;
     for (unsigned at = 0; lanes && at < i->operand_count; at++) {
-        const isa_operand *operand = &i->operands[at];
-        bool is_float = strchr("fkd", i->roles[at].type) != NULL;
-        if (operand->sext || ((operand->neg || operand->abs) && !is_float)) {
-            return "a sign modifier of an operand that is no float is not known";
+        const char *problem = check_operand(i, at);
+        if (problem != NULL) {
+            return problem;
         }
+        if (i->dpp != ISA_DPP_NONE && i->roles[at].count == 2 && i->roles[at].type != 'm') {
+            return "DPP has no 64-bit operands";
+        }
+        if (i->roles[at].read && !i->roles[at].write && i->roles[at].type != 'm') {
+            packed |= (unsigned)is_one_of(i->roles[at].type, "pqw") << source++;
+        }
+    }
+    if (lanes && ((i->neg_lo | i->neg_hi) & ~packed) != 0) {
+        return "neg_lo and neg_hi of operands that are not packed are not known";
     }
     return NULL;
 }
 
 static bool assign_roles(decoder *d, isa_instruction *i, isa_operand *operands) {
     isa_role roles[ISA_OPERANDS_MAX];
-    size_t count = read_roles(i->row->operands, d->wave, roles);
+    size_t count = drop_result(i, roles, read_roles(i->row->operands, d->wave, roles));
     if (i->operand_count < ISA_OPERANDS_MAX) {
         add_implicit(i, operands, roles, count, d->wave);
     }
@@ -146,11 +190,47 @@ static bool parse_one(decoder *d, const char *text, unsigned family, isa_instruc
     if (!isa_parse(text, i, operands, d->why, sizeof d->why)) {
         return false;
     }
+    if (i->clamp) {
+        char name[64];
+        snprintf(name, sizeof name, "%s clamp", i->row->name);
+        const isa_row *clamped = isa_row_find(name, strlen(name));
+        i->row = clamped != NULL ? clamped : i->row;
+    }
     if ((i->row->families & family) == 0) {
         snprintf(d->why, sizeof d->why, "the device does not know it on this chip");
         return false;
     }
     return assign_roles(d, i, operands);
+}
+
+static unsigned bank(const isa_operand *operand) {
+    return operand->kind == ISA_OPERAND_VGPR ? operand->reg & 3u : 4u;
+}
+
+/* What the hardware asks of the two halves (RDNA3 guide, 7.6 Dual Issue VALU, p. 77: "hard rules - the instruction does
+ * not function if these rules are broken"). Operands: destination, SRC0, VSRC1. */
+static const char *check_dual(const isa_instruction *x, const isa_instruction *y, unsigned wave) {
+    if (wave != 32) {
+        return "two operations at once are for waves of 32";
+    }
+    if (x->row->lanes == NULL || y->row->lanes == NULL) {
+        return "one of its halves is not lane-wise";
+    }
+    if (x->operands[0].kind != ISA_OPERAND_VGPR || y->operands[0].kind != ISA_OPERAND_VGPR ||
+        ((x->operands[0].reg ^ y->operands[0].reg) & 1) == 0) {
+        return "of its two destinations one must be even and one odd";
+    }
+    if (bank(&x->operands[1]) == bank(&y->operands[1]) && bank(&x->operands[1]) != 4) {
+        return "its first sources are in one bank of registers";
+    }
+    /* The second source of v_dual_fmamk is the constant. */
+    bool mk = strcmp(x->row->name, "v_fmamk_f32") == 0 || strcmp(y->row->name, "v_fmamk_f32") == 0;
+    bool second = x->operand_count > 2 && y->operand_count > 2 && !mk;
+    if (second && x->roles[2].type != 'm' && y->roles[2].type != 'm' &&
+        bank(&x->operands[2]) == bank(&y->operands[2]) && bank(&x->operands[2]) != 4) {
+        return "its second sources are in one bank of registers";
+    }
+    return NULL;
 }
 
 /* "v_dual_x … :: v_dual_y …": both must be lane-wise. */
@@ -164,12 +244,12 @@ static bool parse_text(decoder *d, unsigned family, isa_instruction *i, isa_inst
     bool parsed = parse_one(d, d->text, family, i, operands) &&
                   parse_one(d, middle + 4, family, second, operands + ISA_OPERANDS_MAX);
     *middle = ' ';
-    if (parsed && (i->row->lanes == NULL || second->row->lanes == NULL)) {
-        snprintf(d->why, sizeof d->why, "one of its halves is not lane-wise");
-        return false;
+    const char *problem = parsed ? check_dual(i, second, d->wave) : NULL;
+    if (problem != NULL) {
+        snprintf(d->why, sizeof d->why, "%s", problem);
     }
     i->second = second;
-    return parsed;
+    return parsed && problem == NULL;
 }
 
 static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {
@@ -231,8 +311,8 @@ static fmha_status resolve(decoder *d) {
             continue;
         }
         begins[n + 1] = true;
-        if (i->operand_count == 0) {
-            continue; /* s_endpgm */
+        if (i->operand_count == 0 || i->operands[i->operand_count - 1].kind != ISA_OPERAND_CONSTANT) {
+            continue; /* s_endpgm, and jumps to what is in registers */
         }
         int64_t target = find_address(
             code, i->address + 4 + (uint64_t)((int64_t)(int16_t)i->operands[i->operand_count - 1].constant * 4));

@@ -2,6 +2,7 @@
 #ifndef ISA_HALF_H
 #define ISA_HALF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -41,11 +42,49 @@ static inline uint32_t isa_float_to_half(float value) {
     return sign | (kept + (lost > half_way || (lost == half_way && (kept & 1u) != 0)));
 }
 
+/* Rounded towards zero: what does not fit is the largest finite number, infinity stays. */
+static inline uint32_t isa_float_to_half_truncated(float value) {
+    uint32_t half = isa_float_to_half(value);
+    float back = isa_half_to_float(half);
+    bool away = (back < 0 ? -back : back) > (value < 0 ? -value : value);
+    return away ? half - 1 : half;
+}
+
+/* a b + c with one rounding. The product of two float16 is exact in float64, and so is a sum with a third, but for the
+ * smallest: rounding to odd on the way to float32 keeps the second rounding from ending elsewhere than one would. */
+static inline uint32_t isa_half_of_double(double value) {
+    float nearest = (float)value;
+    uint32_t bits;
+    memcpy(&bits, &nearest, sizeof bits);
+    bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+    if ((double)nearest != value && (bits & 1) == 0 && finite) {
+        bool away = (nearest < 0 ? -(double)nearest : (double)nearest) > (value < 0 ? -value : value);
+        bits = away ? bits - 1 : bits | 1;
+        memcpy(&nearest, &bits, sizeof nearest);
+    }
+    return isa_float_to_half(nearest);
+}
+
+static inline uint32_t isa_half_fma(uint32_t a, uint32_t b, uint32_t c) {
+    return isa_half_of_double((double)isa_half_to_float(a) * (double)isa_half_to_float(b) +
+                              (double)isa_half_to_float(c));
+}
+
 static inline float isa_bfloat_to_float(uint32_t bfloat) {
     uint32_t bits = bfloat << 16;
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
+}
+
+/* Rounded to nearest, ties to even. */
+static inline uint32_t isa_float_to_bfloat(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) {
+        return bits >> 16 | 0x40u;
+    }
+    return (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
 }
 
 #endif

@@ -28,6 +28,16 @@ enum {
 /* Scalar registers that have a name, at the numbers that RDNA3 gives them (guide, table of scalar operands). */
 enum { ISA_VCC = 106, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 126 };
 
+/* The bits of MODE that instructions are written for, and their values: rounding to nearest even, all denormals kept,
+ * DX10_CLAMP and IEEE set, no FP16_OVFL (RDNA3 guide, 3.3.2). Kernels that begin otherwise are refused when they are
+ * loaded. */
+#define ISA_MODE_FIXED 0x008003ffu
+#define ISA_MODE_KNOWN 0x000003f0u
+
+/* Where generic addresses of LDS and of scratch begin: 32 bits of either follow. No address of the host is there. */
+#define ISA_SHARED_BASE  (UINT64_C(1) << 60)
+#define ISA_PRIVATE_BASE (UINT64_C(2) << 60)
+
 /* Bits of isa_row.families. */
 enum { ISA_GFX9 = 1, ISA_GFX10 = 2, ISA_GFX11 = 4, ISA_GFX12 = 8 };
 
@@ -130,14 +140,15 @@ typedef struct isa_lanes {
     int count; /* 32 or 64, whatever EXEC says: lanes that are off are computed and dropped */
 } isa_lanes;
 
-/* One row for each mnemonic without the ending of its encoding.
+/* One row for each mnemonic without the ending of its encoding. "v_add_nc_u32 clamp" is what v_add_nc_u32 does with that
+ * modifier, for all but floats, whose clamp the engine knows.
  *
  * `operands` says what the operands of the text are, destinations first, separated by blanks. The first letter is D
  * (written), S (read), B (both), O (nothing: "off", a message, a label). Then what it is:
  *     v  a value of each lane (VGPR, or a scalar that all lanes share), 32 bits; v2, v3, v4, v8, v16: so many registers
  *     f  the same, a float32: neg and abs flip its sign bit
  *     h  a 16-bit value of each lane, the low half unless .h or op_sel say otherwise; k: the same, a float16
- *     p  two 16-bit values of each lane (VOP3P); q: the same, float16
+ *     p  two 16-bit values of each lane (VOP3P); q: the same, float16; w: bfloat16
  *     d  a float64 of each lane
  *     s  a scalar, 32 bits; s2, s4, …: so many registers
  *     m  a lane mask: one scalar register in wave32, two in wave64
@@ -150,12 +161,12 @@ struct isa_row {
     const char *operands;
     isa_class class;
     /* Exactly one of these. `lanes` computes values; the engine fetches operands, applies EXEC and writes (roles v, f,
-     * h, k, d and m alone, at most three sources beside a mask). `wave` does everything itself with the functions of
+     * h, k, p, q, w, d and m alone, at most three sources beside a mask). `wave` does everything itself with the functions of
      * operand.h. */
     void (*lanes)(const isa_lanes *lanes);
     void (*wave)(isa_wave *wave, const isa_instruction *instruction);
-    unsigned families;  /* ISA_GFX11 | … */
-    const char *source; /* "RDNA3 16.8": section of the guide, or the other document */
+    unsigned families; /* ISA_GFX11 | …: those on which the tests execute it */
+    const char *source; /* "RDNA3.5 ISA guide, 16.8 VOP1, pp. 292-321": document, section, pages (sources.h) */
 };
 
 /* The table of one group of instructions; each is in a file of its own. */
@@ -163,8 +174,9 @@ typedef struct isa_table {
     const isa_row *rows;
     size_t count;
 } isa_table;
-extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_compare, isa_table_convert,
-    isa_table_lanes, isa_table_matrix, isa_table_lds, isa_table_global, isa_table_constant;
+extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_division, isa_table_double,
+    isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix, isa_table_lds,
+    isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of a mnemonic without its ending; NULL: the device does not know it. */

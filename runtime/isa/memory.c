@@ -23,7 +23,7 @@ static const emu_allocation *find_allocation(isa_group *group, uint64_t address)
 
 static bool is_allowed(const emu_views *views, size_t offset, size_t bytes, unsigned need, size_t *bad) {
     for (size_t i = offset; i < offset + bytes; i++) {
-        if ((views->list[views->owner[i]].access & need) == 0) {
+        if ((views->list[views->owner[i]].access & need) != need) {
             *bad = i;
             return false;
         }
@@ -61,7 +61,8 @@ static void note_writer(isa_wave *wave, int lane, const emu_allocation *allocati
     }
 }
 
-unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write) {
+static unsigned char *find_bytes(isa_wave *wave, int lane, uint64_t address, size_t bytes, unsigned need) {
+    bool write = (need & FMHA_ACCESS_WRITE) != 0;
     const emu_allocation *allocation = find_allocation(wave->group, address);
     char where[WHERE_BYTES];
     if (allocation == NULL) {
@@ -79,14 +80,22 @@ unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t byt
         return NULL;
     }
     if (wave->checks != NULL) {
-        if (!is_allowed(&allocation->views, offset, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ, &bad)) {
+        if (!is_allowed(&allocation->views, offset, bytes, need, &bad)) {
             report_view(wave, lane, allocation, bad, bytes, write);
         }
-        if (write && allocation->views.writer != NULL) {
+        if (need == FMHA_ACCESS_WRITE && allocation->views.writer != NULL) {
             note_writer(wave, lane, allocation, offset, bytes);
         }
     }
     return (unsigned char *)(uintptr_t)address;
+}
+
+unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write) {
+    return find_bytes(wave, lane, address, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ);
+}
+
+unsigned char *isa_global_shared(isa_wave *wave, int lane, uint64_t address, size_t bytes) {
+    return find_bytes(wave, lane, address, bytes, FMHA_ACCESS_READ | FMHA_ACCESS_WRITE);
 }
 
 void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,

@@ -7,6 +7,9 @@
 /* The bytes at a device address, or NULL after a finding; then the workgroup is given up. lane -1: a scalar access. */
 unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write);
 
+/* The same for an atomic operation: other workgroups may do theirs at the same place. */
+unsigned char *isa_global_shared(isa_wave *wave, int lane, uint64_t address, size_t bytes);
+
 /* Counts an access of several lanes: bytes, and the cache lines of 128 bytes that it touches. */
 void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes, bool write);
 

@@ -189,6 +189,39 @@ const uint32_t *isa_read_half(isa_wave *wave, const isa_instruction *instruction
     return room;
 }
 
+/* What an inline constant or a literal is to packed instructions: an inline constant has a value in its low half alone;
+ * two bfloat16 both get the upper half of the float32 (RDNA3 guide, 7.5.1). */
+static uint32_t packed_constant(const isa_operand *operand, char type) {
+    int64_t number = (int64_t)operand->constant;
+    if (!operand->is_float) {
+        bool inline_constant = number >= -16 && number <= 64;
+        return (uint32_t)number & (inline_constant ? 0xffffu : 0xffffffffu);
+    }
+    double value = double_of(operand->constant);
+    return type == 'w' ? (float_bits(value) >> 16) * 0x10001u : half_bits(value);
+}
+
+const uint32_t *isa_read_packed(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
+                                unsigned index, char type, uint64_t mask, uint32_t room[ISA_LANES_MAX]) {
+    const uint32_t *values = operand->kind == ISA_OPERAND_CONSTANT ? spread(wave, packed_constant(operand, type), room)
+                                                                   : isa_read_lanes(wave, operand, 0, mask, room);
+    bool low_high = (instruction->op_sel >> index & 1) != 0;
+    bool high_high = !instruction->has_op_sel_hi || (instruction->op_sel_hi >> index & 1) != 0;
+    uint32_t flip = (instruction->neg_lo >> index & 1) * 0x8000u | (instruction->neg_hi >> index & 1) * 0x80000000u;
+    if (type == 'w' && operand->kind == ISA_OPERAND_CONSTANT && operand->is_float) {
+        low_high = false;
+        high_high = true;
+    }
+    if (!low_high && high_high && flip == 0) {
+        return values;
+    }
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        uint32_t value = values[lane], low = low_high ? value >> 16 : value & 0xffffu;
+        room[lane] = (low | (high_high ? value & 0xffff0000u : value << 16)) ^ flip;
+    }
+    return room;
+}
+
 void isa_write_lanes(isa_wave *wave, const isa_operand *operand, unsigned part, uint64_t mask,
                      const uint32_t values[ISA_LANES_MAX]) {
     if (operand->kind != ISA_OPERAND_VGPR) {

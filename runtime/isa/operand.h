@@ -34,6 +34,10 @@ const uint32_t *isa_read_float(isa_wave *wave, const isa_operand *operand, uint6
 const uint32_t *isa_read_half(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
                               unsigned index, bool is_float, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
 
+/* Two 16-bit values as op_sel, op_sel_hi, neg_lo and neg_hi put them together; `type` is the role's letter. */
+const uint32_t *isa_read_packed(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
+                                unsigned index, char type, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
+
 /* Writes the lanes of `mask`. */
 void isa_write_lanes(isa_wave *wave, const isa_operand *operand, unsigned part, uint64_t mask,
                      const uint32_t values[ISA_LANES_MAX]);

@@ -114,6 +114,24 @@ static bool take_constant(parser *p, isa_operand *operand) {
     return true;
 }
 
+/* "HW_REG_MODE)" or "HW_REG_MODE, 4, 4)" as bits 0 to 5 register, 6 to 10 offset, 11 to 15 size less one. */
+static bool take_hardware_register(parser *p, isa_operand *operand) {
+    enum { MODE = 1 };
+    unsigned long offset = 0, size = 32;
+    if (!take_word(p, "HW_REG_MODE")) {
+        return refuse(p, "HW_REG_MODE, the one hardware register that is known");
+    }
+    if (take(p, ", ")) {
+        if (!take_number(p, &offset) || !take(p, ", ") || !take_number(p, &size) || size == 0 || offset + size > 32) {
+            return refuse(p, "the first bit and the number of bits");
+        }
+    }
+    operand->kind = ISA_OPERAND_CONSTANT;
+    operand->count = 1;
+    operand->constant = MODE | offset << 6 | (size - 1) << 11;
+    return take(p, ")") || refuse(p, "')'");
+}
+
 static bool take_plain(parser *p, isa_operand *operand) {
     static const struct {
         const char *word;
@@ -132,6 +150,16 @@ static bool take_plain(parser *p, isa_operand *operand) {
         {"src_scc", ISA_OPERAND_SCC, 1, 0},
         {"off", ISA_OPERAND_OFF, 0, 0},
     };
+    if (take(p, "hwreg(")) {
+        return take_hardware_register(p, operand);
+    }
+    bool shared = take_word(p, "src_shared_base");
+    if (shared || take_word(p, "src_private_base")) {
+        operand->kind = ISA_OPERAND_CONSTANT;
+        operand->count = 2;
+        operand->constant = shared ? ISA_SHARED_BASE : ISA_PRIVATE_BASE;
+        return true;
+    }
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (take_word(p, names[i].word)) {
             operand->kind = names[i].kind;
@@ -266,18 +294,76 @@ static bool take_small(parser *p, const char *word, unsigned long most, unsigned
     return (take_number(p, number) && *number <= most) || refuse(p, "a smaller number");
 }
 
+/* Numbers behind a comma each; how many there were. */
+static size_t take_numbers(parser *p, unsigned long *numbers, size_t most) {
+    size_t count = 0;
+    while (count < most && take(p, ",") && take_number(p, &numbers[count])) {
+        count++;
+    }
+    return count;
+}
+
+/* The patterns that the assembler has names for, as bits of the offset (LLVM's "Syntax of AMDGPU Instruction
+ * Modifiers", swizzle pattern). */
+static bool take_swizzle(parser *p) {
+    unsigned long n[4];
+    uint32_t bits = 0;
+    if (take(p, "QUAD_PERM")) {
+        if (take_numbers(p, n, 4) != 4) {
+            return refuse(p, "four lanes");
+        }
+        bits = 0x8000u | (uint32_t)(n[0] | n[1] << 2 | n[2] << 4 | n[3] << 6);
+    } else if (take(p, "SWAP")) {
+        if (take_numbers(p, n, 1) != 1) {
+            return refuse(p, "a number of lanes");
+        }
+        bits = 31u | (uint32_t)n[0] << 10;
+    } else if (take(p, "REVERSE")) {
+        if (take_numbers(p, n, 1) != 1) {
+            return refuse(p, "a number of lanes");
+        }
+        bits = 31u | (uint32_t)(n[0] - 1) << 10;
+    } else if (take(p, "BROADCAST")) {
+        if (take_numbers(p, n, 2) != 2) {
+            return refuse(p, "a number of lanes and a lane");
+        }
+        bits = (32u - (uint32_t)n[0]) | (uint32_t)n[1] << 5;
+    } else if (take(p, "BITMASK_PERM,\"")) {
+        for (int bit = 4; bit >= 0; bit--, p->at++) {
+            uint32_t one = 1u << bit;
+            bits |= *p->at == 'p' ? one : *p->at == 'i' ? one | one << 10 : *p->at == '1' ? one << 5 : 0;
+        }
+        if (!take(p, "\"")) {
+            return refuse(p, "five letters");
+        }
+    } else {
+        return refuse(p, "a pattern of lanes that is known");
+    }
+    p->instruction->offset = (int32_t)bits;
+    return take(p, ")") || refuse(p, "')'");
+}
+
+/* "offset:16", or of ds_swizzle_b32 "offset:swizzle(QUAD_PERM,0,1,2,3)" and its like. */
+static bool take_offset(parser *p) {
+    unsigned long number;
+    bool negative = take(p, "-");
+    if (take(p, "swizzle(")) {
+        return take_swizzle(p);
+    }
+    if (!take_number(p, &number) || number > INT32_MAX) {
+        return refuse(p, "an offset");
+    }
+    p->instruction->offset = negative ? -(int32_t)number : (int32_t)number;
+    return true;
+}
+
 /* One modifier behind the operands. */
 static bool take_modifier(parser *p) {
     isa_instruction *i = p->instruction;
     unsigned long number;
     int count;
     if (take(p, "offset:")) {
-        bool negative = take(p, "-");
-        if (!take_number(p, &number) || number > INT32_MAX) {
-            return refuse(p, "an offset");
-        }
-        i->offset = negative ? -(int32_t)number : (int32_t)number;
-        return true;
+        return take_offset(p);
     }
     if (take(p, "op_sel_hi:")) {
         i->has_op_sel_hi = true;

@@ -1,12 +1,8 @@
-/* Conversions, float16 arithmetic, and the mixed-precision fused multiply-adds. */
+/* Conversions, and the mixed-precision fused multiply-adds. */
+#include "floats.h"
 #include "half.h"
-#include "lanewise.h"
 #include "operand.h"
-
-#define VOP1  "RDNA3 ISA guide, 16.8 VOP1"
-#define VOP2  "RDNA3 ISA guide, 16.7 VOP2"
-#define VOP3  "RDNA3 ISA guide, 16.12 VOP3 & VOP3SD"
-#define VOP3P "RDNA3 ISA guide, 16.10 VOP3P"
+#include "sources.h"
 
 /* Float to integer: truncated, saturated, NaN is 0. */
 static inline uint32_t to_u32(float value) {
@@ -18,14 +14,6 @@ static inline uint32_t to_i32(float value) {
            : value <= -2147483648.0f ? (uint32_t)INT32_MIN
            : value == value          ? (uint32_t)(int32_t)value
                                      : 0;
-}
-
-/* Rounded towards zero: what does not fit is the largest finite number, infinity stays. */
-static uint32_t to_half_truncated(uint32_t bits) {
-    float value = isa_f32(bits);
-    uint32_t half = isa_float_to_half(value);
-    bool away = fabsf(isa_half_to_float(half)) > fabsf(value);
-    return away ? half - 1 : half;
 }
 
 ISA_FLOATS_1(v_cvt_f32_i32, (float)(int32_t)isa_bits(fa))
@@ -40,53 +28,49 @@ ISA_FLOATS_1(v_cvt_f32_ubyte0, (float)(isa_bits(fa) & 0xff))
 ISA_FLOATS_1(v_cvt_f32_ubyte1, (float)(isa_bits(fa) >> 8 & 0xff))
 ISA_FLOATS_1(v_cvt_f32_ubyte2, (float)(isa_bits(fa) >> 16 & 0xff))
 ISA_FLOATS_1(v_cvt_f32_ubyte3, (float)(isa_bits(fa) >> 24))
-ISA_LANES_2(v_cvt_pk_rtz_f16_f32, to_half_truncated(a) | to_half_truncated(b) << 16)
+ISA_LANES_2(v_cvt_pk_rtz_f16_f32, isa_float_to_half_truncated(isa_f32(a)) | isa_float_to_half_truncated(isa_f32(b))
+                                                                                << 16)
 ISA_LANES_2(v_pack_b32_f16, (a & 0xffff) | b << 16)
 
-/* One rounding: the exact result of two float16 in float32 (a sum or product of them fits 24 bits, but for sums of very
- * different sizes, where float32's own rounding cannot reach the middle between two float16). */
-#define HALF_2(function, expression)                                                                                   \
-    static void function(const isa_lanes *x) {                                                                         \
-        for (int lane = 0; lane < x->count; lane++) {                                                                  \
-            const float fa = isa_half_to_float(x->a[lane]), fb = isa_half_to_float(x->b[lane]);                        \
-            x->d[lane] = isa_float_to_half(expression);                                                                \
-        }                                                                                                              \
-    }
-static inline float larger(float a, float b) {
-    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+/* To 16 bits: truncated, saturated, NaN is 0. */
+static inline uint32_t to_u16(float value) {
+    return value >= 65535.0f ? UINT16_MAX : value > 0.0f ? (uint32_t)value : 0;
 }
 
-static inline float smaller(float a, float b) {
-    return a != a ? b : b != b ? a : a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+static inline uint32_t to_i16(float value) {
+    return (value >= 32767.0f    ? (uint32_t)INT16_MAX
+            : value <= -32768.0f ? (uint32_t)INT16_MIN
+            : value == value     ? (uint32_t)(int32_t)value
+                                 : 0) &
+           0xffff;
 }
 
-HALF_2(v_add_f16, fa + fb)
-HALF_2(v_sub_f16, fa - fb)
-HALF_2(v_subrev_f16, fb - fa)
-HALF_2(v_mul_f16, fa *fb)
-HALF_2(v_max_f16, larger(fa, fb))
-HALF_2(v_min_f16, smaller(fa, fb))
-
-/* The product of two float16 is exact in float64, and so is a sum with a third, but for the smallest: rounding to odd
- * on the way to float32 keeps the second rounding from ending elsewhere than one rounding would. */
-static uint32_t half_of_double(double value) {
-    float nearest = (float)value;
-    uint32_t bits = isa_bits(nearest);
-    if ((double)nearest != value && (bits & 1) == 0 && isfinite(nearest)) {
-        bits = fabs((double)nearest) > fabs(value) ? bits - 1 : bits | 1;
-    }
-    return isa_float_to_half(isa_f32(bits));
+static inline uint32_t narrow_i16(uint32_t value) {
+    int32_t number = (int32_t)value;
+    return (uint32_t)(number > INT16_MAX ? INT16_MAX : number < INT16_MIN ? INT16_MIN : number) & 0xffff;
 }
 
-#define HALF_3(function)                                                                                               \
-    static void function(const isa_lanes *x) {                                                                         \
-        for (int lane = 0; lane < x->count; lane++) {                                                                  \
-            const double a = isa_half_to_float(x->a[lane]), b = isa_half_to_float(x->b[lane]);                         \
-            x->d[lane] = half_of_double(a * b + (double)isa_half_to_float(x->c[lane]));                                \
-        }                                                                                                              \
-    }
-HALF_3(v_fma_f16)
-HALF_3(v_fmac_f16)
+static inline uint32_t narrow_u16(uint32_t value) {
+    return value > UINT16_MAX ? UINT16_MAX : value;
+}
+
+static inline uint32_t narrow_u8(uint32_t value) {
+    int16_t number = (int16_t)value;
+    return number <= 0 ? 0 : number >= 255 ? 255 : (uint32_t)number;
+}
+
+ISA_LANES_1(v_cvt_f16_u16, isa_float_to_half((float)a))
+ISA_LANES_1(v_cvt_f16_i16, isa_float_to_half((float)(int16_t)a))
+ISA_LANES_1(v_cvt_u16_f16, to_u16(isa_half_to_float(a)))
+ISA_LANES_1(v_cvt_i16_f16, to_i16(isa_half_to_float(a)))
+ISA_LANES_1(v_cvt_i32_i16, (uint32_t)(int32_t)(int16_t)a)
+ISA_LANES_1(v_cvt_u32_u16, a)
+ISA_LANES_1(v_cvt_off_f32_i4, isa_bits((float)((int32_t)(a << 28) >> 28) * 0.0625f))
+ISA_LANES_1(v_sat_pk_u8_i16, narrow_u8(a) | narrow_u8(a >> 16) << 8)
+ISA_LANES_2(v_cvt_pk_i16_f32, to_i16(isa_f32(a)) | to_i16(isa_f32(b)) << 16)
+ISA_LANES_2(v_cvt_pk_u16_f32, to_u16(isa_f32(a)) | to_u16(isa_f32(b)) << 16)
+ISA_LANES_2(v_cvt_pk_i16_i32, narrow_i16(a) | narrow_i16(b) << 16)
+ISA_LANES_2(v_cvt_pk_u16_u32, narrow_u16(a) | narrow_u16(b) << 16)
 
 /* ---- v_fma_mix: each source is a float32, or one of two float16 ------------------------------------------ */
 
@@ -158,35 +142,37 @@ static void v_fma_mixhi_f16(isa_wave *wave, const isa_instruction *i) {
     mix_half(wave, i, 2);
 }
 
-#define ALL (ISA_GFX10 | ISA_GFX11 | ISA_GFX12)
-#define V   ISA_CLASS_VALU
+#define V ISA_CLASS_VALU
 #define MIX(name)                                                                                                      \
-    { #name, "Dx Sx Sx Sx", V, NULL, name, ALL, VOP3P }
-#define HALVES2(name) ISA_ROW(name, "Dk Sk Sk", V, ALL, VOP2)
+    { #name, "Dx Sx Sx Sx", V, NULL, name, ISA_GFX11, ISA_VOP3P }
 
 static const isa_row rows[] = {
-    ISA_ROW(v_cvt_f32_i32, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_u32, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_i32_f32, "Dv Sf", V, ALL, VOP1),
-    ISA_ROW(v_cvt_u32_f32, "Dv Sf", V, ALL, VOP1),
-    ISA_ROW(v_cvt_nearest_i32_f32, "Dv Sf", V, ALL, VOP1),
-    ISA_ROW(v_cvt_floor_i32_f32, "Dv Sf", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_f16, "Df Sk", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f16_f32, "Dk Sf", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_ubyte0, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_ubyte1, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_ubyte2, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_f32_ubyte3, "Df Sv", V, ALL, VOP1),
-    ISA_ROW(v_cvt_pk_rtz_f16_f32, "Dv Sf Sf", V, ISA_GFX11 | ISA_GFX12, VOP2),
-    ISA_ROW(v_pack_b32_f16, "Dv Sk Sk", V, ALL, VOP3),
-    HALVES2(v_add_f16),
-    HALVES2(v_sub_f16),
-    HALVES2(v_subrev_f16),
-    HALVES2(v_mul_f16),
-    HALVES2(v_max_f16),
-    HALVES2(v_min_f16),
-    ISA_ROW(v_fma_f16, "Dk Sk Sk Sk", V, ALL, VOP3),
-    ISA_ROW(v_fmac_f16, "Bk Sk Sk", V, ALL, VOP2),
+    ISA_ROW(v_cvt_f32_i32, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_u32, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_i32_f32, "Dv Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_u32_f32, "Dv Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_nearest_i32_f32, "Dv Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_floor_i32_f32, "Dv Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_f16, "Df Sk", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f16_f32, "Dk Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_ubyte0, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_ubyte1, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_ubyte2, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f32_ubyte3, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_pk_rtz_f16_f32, "Dv Sf Sf", V, ISA_GFX11, ISA_VOP2),
+    ISA_ROW(v_pack_b32_f16, "Dv Sk Sk", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_cvt_f16_u16, "Dk Sh", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_f16_i16, "Dk Sh", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_u16_f16, "Dh Sk", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_i16_f16, "Dh Sk", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_i32_i16, "Dv Sh", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_u32_u16, "Dv Sh", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_off_f32_i4, "Df Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_sat_pk_u8_i16, "Dh Sv", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_cvt_pk_i16_f32, "Dv Sf Sf", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_cvt_pk_u16_f32, "Dv Sf Sf", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_cvt_pk_i16_i32, "Dv Sv Sv", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_cvt_pk_u16_u32, "Dv Sv Sv", V, ISA_GFX11, ISA_VOP3),
     MIX(v_fma_mix_f32),
     MIX(v_fma_mixlo_f16),
     MIX(v_fma_mixhi_f16),

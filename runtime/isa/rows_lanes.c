@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "operand.h"
-
-#define VOP1 "RDNA3 ISA guide, 16.8 VOP1"
-#define VOP3 "RDNA3 ISA guide, 16.12 VOP3 & VOP3SD"
+#include "sources.h"
 
 enum { ROW = 16 };
 
@@ -98,18 +96,82 @@ static void v_mbcnt_hi_u32_b32(isa_wave *wave, const isa_instruction *i) {
     count_below(wave, i, 32);
 }
 
-#define ALL (ISA_GFX10 | ISA_GFX11 | ISA_GFX12)
-#define V   ISA_CLASS_VALU
+/* ---- Registers that change places, and registers by number ----------------------------------------------- */
+
+static void v_swap_b32(isa_wave *wave, const isa_instruction *i) {
+    uint32_t rooms[2][ISA_LANES_MAX], first[ISA_LANES_MAX], second[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    memcpy(first, isa_read_lanes(wave, &i->operands[0], 0, exec, rooms[0]), wave->lanes * sizeof first[0]);
+    memcpy(second, isa_read_lanes(wave, &i->operands[1], 0, exec, rooms[1]), wave->lanes * sizeof second[0]);
+    isa_write_lanes(wave, &i->operands[0], 0, exec, second);
+    isa_write_lanes(wave, &i->operands[1], 0, exec, first);
+}
+
+static void v_swap_b16(isa_wave *wave, const isa_instruction *i) {
+    uint32_t first[ISA_LANES_MAX], second[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    isa_read_half(wave, i, &i->operands[0], 0, false, exec, first);
+    isa_read_half(wave, i, &i->operands[1], 1, false, exec, second);
+    isa_write_half(wave, i, &i->operands[0], exec, second);
+    isa_write_half(wave, i, &i->operands[1], exec, first);
+}
+
+/* The register so far behind; one that does not exist is refused where it is used. */
+static isa_operand behind(const isa_operand *operand, uint32_t distance) {
+    isa_operand moved = *operand;
+    uint64_t reg = (uint64_t)operand->reg + distance;
+    moved.reg = (uint16_t)(reg < UINT16_MAX ? reg : UINT16_MAX);
+    return moved;
+}
+
+static void move(isa_wave *wave, const isa_instruction *i, uint32_t to_distance, uint32_t from_distance) {
+    uint32_t room[ISA_LANES_MAX];
+    uint64_t exec = isa_exec(wave);
+    isa_operand to = behind(&i->operands[0], to_distance), from = behind(&i->operands[1], from_distance);
+    const uint32_t *values = isa_read_lanes(wave, from_distance != 0 ? &from : &i->operands[1], 0, exec, room);
+    if (!wave->failed) {
+        isa_write_lanes(wave, &to, 0, exec, values);
+    }
+}
+
+static uint32_t m0(isa_wave *wave) {
+    static const isa_operand operand = {.kind = ISA_OPERAND_SGPR, .count = 1, .reg = ISA_M0};
+    return isa_read_scalar(wave, &operand);
+}
+
+static void v_movreld_b32(isa_wave *wave, const isa_instruction *i) {
+    move(wave, i, m0(wave), 0);
+}
+
+static void v_movrels_b32(isa_wave *wave, const isa_instruction *i) {
+    move(wave, i, 0, m0(wave));
+}
+
+static void v_movrelsd_b32(isa_wave *wave, const isa_instruction *i) {
+    move(wave, i, m0(wave), m0(wave));
+}
+
+static void v_movrelsd_2_b32(isa_wave *wave, const isa_instruction *i) {
+    move(wave, i, m0(wave) >> 16 & 0x3ff, m0(wave) & 0x3ff);
+}
+
+#define V ISA_CLASS_VALU
 
 static const isa_row rows[] = {
-    {"v_readfirstlane_b32", "Ds Sx", V, NULL, v_readfirstlane_b32, ALL, VOP1},
-    {"v_readlane_b32", "Ds Sx Ss", V, NULL, v_readlane_b32, ALL, VOP3},
-    {"v_writelane_b32", "Bx Ss Ss", V, NULL, v_writelane_b32, ALL, VOP3},
-    {"v_permlane16_b32", "Dx Sx Ss Ss", V, NULL, v_permlane16_b32, ALL, VOP3},
-    {"v_permlanex16_b32", "Dx Sx Ss Ss", V, NULL, v_permlanex16_b32, ALL, VOP3},
-    {"v_permlane64_b32", "Dx Sx", V, NULL, v_permlane64_b32, ISA_GFX11 | ISA_GFX12, VOP1},
-    {"v_mbcnt_lo_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_lo_u32_b32, ALL, VOP3},
-    {"v_mbcnt_hi_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_hi_u32_b32, ALL, VOP3},
+    {"v_readfirstlane_b32", "Ds Sx", V, NULL, v_readfirstlane_b32, ISA_GFX11, ISA_VOP1},
+    {"v_readlane_b32", "Ds Sx Ss", V, NULL, v_readlane_b32, ISA_GFX11, ISA_VOP3},
+    {"v_writelane_b32", "Bx Ss Ss", V, NULL, v_writelane_b32, ISA_GFX11, ISA_VOP3},
+    {"v_permlane16_b32", "Dx Sx Ss Ss", V, NULL, v_permlane16_b32, ISA_GFX11, ISA_VOP3},
+    {"v_permlanex16_b32", "Dx Sx Ss Ss", V, NULL, v_permlanex16_b32, ISA_GFX11, ISA_VOP3},
+    {"v_permlane64_b32", "Dx Sx", V, NULL, v_permlane64_b32, ISA_GFX11, ISA_VOP1},
+    {"v_swap_b32", "Bx Bx", V, NULL, v_swap_b32, ISA_GFX11, ISA_VOP1},
+    {"v_swap_b16", "Bx Bx", V, NULL, v_swap_b16, ISA_GFX11, ISA_VOP1},
+    {"v_movreld_b32", "Dx Sx", V, NULL, v_movreld_b32, ISA_GFX11, ISA_VOP1},
+    {"v_movrels_b32", "Dx Sx", V, NULL, v_movrels_b32, ISA_GFX11, ISA_VOP1},
+    {"v_movrelsd_b32", "Dx Sx", V, NULL, v_movrelsd_b32, ISA_GFX11, ISA_VOP1},
+    {"v_movrelsd_2_b32", "Dx Sx", V, NULL, v_movrelsd_2_b32, ISA_GFX11, ISA_VOP1},
+    {"v_mbcnt_lo_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_lo_u32_b32, ISA_GFX11, ISA_VOP3},
+    {"v_mbcnt_hi_u32_b32", "Dv Sv Sv", V, NULL, v_mbcnt_hi_u32_b32, ISA_GFX11, ISA_VOP3},
 };
 
 const isa_table isa_table_lanes = {rows, sizeof rows / sizeof rows[0]};

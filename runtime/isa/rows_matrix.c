@@ -4,8 +4,7 @@
 #include "half.h"
 #include "lanewise.h"
 #include "operand.h"
-
-#define SECTION "RDNA3 ISA guide, 7.9 WMMA and 16.10 VOP3P"
+#include "sources.h"
 
 enum { SIZE = 16, A_REGISTERS = 8 };
 
@@ -87,8 +86,8 @@ static void v_wmma_f32_16x16x16_bf16(isa_wave *wave, const isa_instruction *i) {
 }
 
 static const isa_row rows[] = {
-    {"v_wmma_f32_16x16x16_f16", "Dx Sx Sx Sx", ISA_CLASS_MATRIX, NULL, v_wmma_f32_16x16x16_f16, ISA_GFX11, SECTION},
-    {"v_wmma_f32_16x16x16_bf16", "Dx Sx Sx Sx", ISA_CLASS_MATRIX, NULL, v_wmma_f32_16x16x16_bf16, ISA_GFX11, SECTION},
+    {"v_wmma_f32_16x16x16_f16", "Dx Sx Sx Sx", ISA_CLASS_MATRIX, NULL, v_wmma_f32_16x16x16_f16, ISA_GFX11, ISA_VOP3P},
+    {"v_wmma_f32_16x16x16_bf16", "Dx Sx Sx Sx", ISA_CLASS_MATRIX, NULL, v_wmma_f32_16x16x16_bf16, ISA_GFX11, ISA_VOP3P},
 };
 
 const isa_table isa_table_matrix = {rows, sizeof rows / sizeof rows[0]};

@@ -1,70 +1,53 @@
 /* Lane-wise arithmetic of integers and floats. */
-#include "lanewise.h"
-
-#define VOP1 "RDNA3 ISA guide, 16.8 VOP1"
-#define VOP2 "RDNA3 ISA guide, 16.7 VOP2"
-#define VOP3 "RDNA3 ISA guide, 16.12 VOP3 & VOP3SD"
+#include "floats.h"
+#include "sources.h"
 
 /* ---- float32 --------------------------------------------------------------------------------------------- */
 
-/* IEEE 754-2008 maxNum and minNum: of a number and a NaN the number, and -0 below +0. */
-static inline float maximum(float a, float b) {
-    float larger = a > b ? a : b;
-    larger = a == b ? (isa_bits(a) >> 31 ? b : a) : larger;
-    return a != a ? b : b != b ? a : larger;
+/* The result is clamped to the largest number below 1. */
+static inline float fraction(float value) {
+    float part = value - floorf(value);
+    return part >= 1.0f ? 0x1.fffffep-1f : part;
 }
 
-static inline float minimum(float a, float b) {
-    float smaller = a < b ? a : b;
-    smaller = a == b ? (isa_bits(a) >> 31 ? a : b) : smaller;
-    return a != a ? b : b != b ? a : smaller;
-}
-
-/* The middle one; with a NaN among them the smallest of the others (the guide's pseudocode of V_MED3_F32). */
-static inline float median(float a, float b, float c) {
-    if (a != a || b != b || c != c) {
-        return minimum(minimum(a, b), c);
+/* Sine and cosine of so many turns. */
+static float turns(float value, double (*of)(double)) {
+    if (value == 0.0f || !isfinite(value)) {
+        return (float)of((double)value * 6.0);
     }
-    float largest = maximum(maximum(a, b), c);
-    return largest == a ? maximum(b, c) : largest == b ? maximum(a, c) : maximum(a, b);
+    return (float)of(6.283185307179586476925 * ((double)value - floor((double)value)));
 }
 
 ISA_FLOATS_2(v_add_f32, fa + fb)
 ISA_FLOATS_2(v_sub_f32, fa - fb)
 ISA_FLOATS_2(v_subrev_f32, fb - fa)
 ISA_FLOATS_2(v_mul_f32, fa *fb)
-ISA_FLOATS_2(v_max_f32, maximum(fa, fb))
-ISA_FLOATS_2(v_min_f32, minimum(fa, fb))
+ISA_FLOATS_2(v_max_f32, isa_maximum(fa, fb))
+ISA_FLOATS_2(v_min_f32, isa_minimum(fa, fb))
 ISA_FLOATS_3(v_fma_f32, fmaf(fa, fb, fc))
-ISA_FLOATS_3(v_fmac_f32, fmaf(fa, fb, fc))
-ISA_FLOATS_3(v_fmaak_f32, fmaf(fa, fb, fc))
-ISA_FLOATS_3(v_fmamk_f32, fmaf(fa, fb, fc))
-ISA_FLOATS_3(v_max3_f32, maximum(maximum(fa, fb), fc))
-ISA_FLOATS_3(v_min3_f32, minimum(minimum(fa, fb), fc))
-ISA_FLOATS_3(v_med3_f32, median(fa, fb, fc))
-ISA_FLOATS_3(v_maxmin_f32, minimum(maximum(fa, fb), fc))
-ISA_FLOATS_3(v_minmax_f32, maximum(minimum(fa, fb), fc))
+/* 0 times anything is 0, as DirectX 9 had it. */
+ISA_FLOATS_2(v_mul_dx9_zero_f32, fa == 0.0f || fb == 0.0f ? 0.0f : fa * fb)
+ISA_FLOATS_3(v_fma_dx9_zero_f32, fa == 0.0f || fb == 0.0f ? fc : fmaf(fa, fb, fc))
+ISA_FLOATS_3(v_max3_f32, isa_maximum(isa_maximum(fa, fb), fc))
+ISA_FLOATS_3(v_min3_f32, isa_minimum(isa_minimum(fa, fb), fc))
+ISA_FLOATS_3(v_med3_f32, isa_median(fa, fb, fc))
+ISA_FLOATS_3(v_maxmin_f32, isa_minimum(isa_maximum(fa, fb), fc))
+ISA_FLOATS_3(v_minmax_f32, isa_maximum(isa_minimum(fa, fb), fc))
 ISA_FLOATS_1(v_floor_f32, floorf(fa))
 ISA_FLOATS_1(v_ceil_f32, ceilf(fa))
 ISA_FLOATS_1(v_trunc_f32, truncf(fa))
 ISA_FLOATS_1(v_rndne_f32, rintf(fa))
-/* A fraction below 1 whatever the rounding: the largest float32 below it is the limit. */
-ISA_FLOATS_1(v_fract_f32, fa - floorf(fa) < 1.0f ? fa - floorf(fa) : fa == fa ? 0x1.fffffep-1f : fa)
+ISA_FLOATS_1(v_fract_f32, fraction(fa))
 
-/* LegacyMul and the like are not here: compilers for compute do not make them. */
-
-/* 2 ^ x, log2, 1/x and the roots promise 1 ULP (sqrt too); here they are as exact as the host's double precision is,
- * rounded once. Denormal arguments and results are 0 of their sign for exp, log, rsq, rcp and sqrt as the guide says
- * of each ("denormals are flushed"). */
-static inline float flush(float value) {
-    return fabsf(value) < 0x1p-126f ? copysignf(0.0f, value) : value;
-}
-
-ISA_FLOATS_1(v_exp_f32, flush((float)exp2((double)flush(fa))))
-ISA_FLOATS_1(v_log_f32, (float)log2((double)flush(fa)))
-ISA_FLOATS_1(v_rcp_f32, flush((float)(1.0 / (double)flush(fa))))
-ISA_FLOATS_1(v_rsq_f32, (float)(1.0 / sqrt((double)flush(fa))))
-ISA_FLOATS_1(v_sqrt_f32, (float)sqrt((double)flush(fa)))
+/* 2 ^ x, log2, 1/x and the roots promise 1 ULP; here they are as exact as the host's double precision is, rounded once.
+ * Denormal arguments and results are 0 of their sign ("denormals are flushed", as the guide says of each). */
+ISA_FLOATS_1(v_exp_f32, isa_flush((float)exp2((double)isa_flush(fa))))
+ISA_FLOATS_1(v_log_f32, (float)log2((double)isa_flush(fa)))
+ISA_FLOATS_1(v_rcp_f32, isa_flush((float)(1.0 / (double)isa_flush(fa))))
+ISA_FLOATS_1(v_rsq_f32, (float)(1.0 / sqrt((double)isa_flush(fa))))
+ISA_FLOATS_1(v_sqrt_f32, (float)sqrt((double)isa_flush(fa)))
+ISA_FLOATS_1(v_sin_f32, turns(fa, sin))
+ISA_FLOATS_1(v_cos_f32, turns(fa, cos))
 
 /* ldexp: the second operand is an integer. */
 static void v_ldexp_f32(const isa_lanes *x) {
@@ -83,96 +66,6 @@ static void v_frexp_exp_i32_f32(const isa_lanes *x) {
             frexpf(value, &exponent);
         }
         x->d[lane] = (uint32_t)exponent;
-    }
-}
-
-/* The division sequence (V_DIV_SCALE_F32, V_DIV_FMAS_F32, V_DIV_FIXUP_F32), as the guide's pseudocode has it. The
- * sources of v_div_scale are S0 (what is scaled: equal to S1 or S2), S1 the denominator and S2 the numerator. */
-static int exponent_bits(float value) {
-    return (int)(isa_bits(value) >> 23 & 0xff);
-}
-
-static bool is_denormal(float value) {
-    return value != 0.0f && fabsf(value) < 0x1p-126f;
-}
-
-static float scale_one(float s0, float s1, float s2, bool *vcc) {
-    *vcc = false;
-    if (s1 == 0.0f || s2 == 0.0f) {
-        return NAN;
-    }
-    if (exponent_bits(s2) - exponent_bits(s1) >= 96) { /* numerator / denominator is infinite */
-        *vcc = true;
-        return s0 == s1 ? ldexpf(s0, 64) : s0;
-    }
-    if (is_denormal(s1)) {
-        return ldexpf(s0, 64);
-    }
-    if (is_denormal(1.0f / s1) && is_denormal(s2 / s1)) {
-        *vcc = true;
-        return s0 == s1 ? ldexpf(s0, 64) : s0;
-    }
-    if (is_denormal(1.0f / s1)) {
-        return ldexpf(s0, -64);
-    }
-    if (is_denormal(s2 / s1)) {
-        *vcc = true;
-        return s0 == s2 ? ldexpf(s0, 64) : s0;
-    }
-    if (exponent_bits(s2) <= 23) { /* the numerator is tiny */
-        return ldexpf(s0, 64);
-    }
-    return s0;
-}
-
-static void v_div_scale_f32(const isa_lanes *x) {
-    for (int lane = 0; lane < x->count; lane++) {
-        bool vcc;
-        float value = scale_one(isa_f32(x->a[lane]), isa_f32(x->b[lane]), isa_f32(x->c[lane]), &vcc);
-        x->d[lane] = isa_bits(value);
-        x->mask_out[lane] = vcc;
-    }
-}
-
-static void v_div_fmas_f32(const isa_lanes *x) {
-    for (int lane = 0; lane < x->count; lane++) {
-        float value = fmaf(isa_f32(x->a[lane]), isa_f32(x->b[lane]), isa_f32(x->c[lane]));
-        if (x->mask_in[lane]) {
-            value = ldexpf(value, exponent_bits(isa_f32(x->c[lane])) > 127 ? 64 : -64);
-        }
-        x->d[lane] = isa_bits(value);
-    }
-}
-
-static float fix_up(float s0, float s1, float s2) {
-    float sign = copysignf(1.0f, s1) * copysignf(1.0f, s2);
-    if (s2 != s2) {
-        return s2;
-    }
-    if (s1 != s1) {
-        return s1;
-    }
-    if ((s1 == 0.0f && s2 == 0.0f) || (isinf(s1) && isinf(s2))) {
-        return -NAN;
-    }
-    if (s1 == 0.0f || isinf(s2)) {
-        return copysignf(INFINITY, sign);
-    }
-    if (isinf(s1) || s2 == 0.0f) {
-        return copysignf(0.0f, sign);
-    }
-    if (exponent_bits(s2) - exponent_bits(s1) < -150) {
-        return copysignf(0.0f, sign); /* the guide: underflow */
-    }
-    if (exponent_bits(s1) == 255) {
-        return copysignf(INFINITY, sign);
-    }
-    return copysignf(fabsf(s0), sign);
-}
-
-static void v_div_fixup_f32(const isa_lanes *x) {
-    for (int lane = 0; lane < x->count; lane++) {
-        x->d[lane] = isa_bits(fix_up(isa_f32(x->a[lane]), isa_f32(x->b[lane]), isa_f32(x->c[lane])));
     }
 }
 
@@ -241,10 +134,53 @@ static inline uint32_t min_unsigned(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
+/* How many bits below the sign equal it and it itself; all: -1. */
+static inline uint32_t count_signs(uint32_t value) {
+    uint32_t changes = value ^ (uint32_t)((int32_t)value >> 31);
+    return changes != 0 ? (uint32_t)__builtin_clz(changes) : UINT32_MAX;
+}
+
+/* Of clamped instructions. */
+static inline uint32_t saturate(int64_t value) {
+    return (uint32_t)(value > INT32_MAX ? INT32_MAX : value < INT32_MIN ? INT32_MIN : (int32_t)value);
+}
+
+/* The sum of the differences of parts of so many bits; masked: parts of b that are 0 do not count. */
+static inline uint32_t differences(uint32_t a, uint32_t b, unsigned bits, bool masked) {
+    uint32_t sum = 0, mask = (1u << bits) - 1;
+    for (unsigned at = 0; at < 32; at += bits) {
+        uint32_t p = a >> at & mask, q = b >> at & mask;
+        sum += masked && q == 0 ? 0 : p > q ? p - q : q - p;
+    }
+    return sum;
+}
+
+/* Of each byte (a + b + the lowest bit of c) / 2. */
+static inline uint32_t averages(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t result = 0;
+    for (unsigned at = 0; at < 32; at += 8) {
+        result |= ((a >> at & 0xff) + (b >> at & 0xff) + (c >> at & 1)) >> 1 << at;
+    }
+    return result;
+}
+
 ISA_LANES_1(v_mov_b32, a)
 ISA_LANES_1(v_not_b32, ~a)
 ISA_LANES_1(v_bfrev_b32, reverse_bits(a))
 ISA_LANES_1(v_clz_i32_u32, a != 0 ? (uint32_t)__builtin_clz(a) : UINT32_MAX)
+ISA_LANES_1(v_cls_i32, count_signs(a))
+ISA_LANES_2(v_add_nc_u32_clamp, a + b < a ? UINT32_MAX : a + b)
+ISA_LANES_2(v_sub_nc_u32_clamp, a > b ? a - b : 0)
+ISA_LANES_2(v_add_nc_i32_clamp, saturate((int64_t)(int32_t)a + (int32_t)b))
+ISA_LANES_2(v_sub_nc_i32_clamp, saturate((int64_t)(int32_t)a - (int32_t)b))
+ISA_LANES_2(v_mul_hi_u32_u24, (uint32_t)((uint64_t)(a & 0xffffffu) * (b & 0xffffffu) >> 32))
+ISA_LANES_2(v_mul_hi_i32_i24, (uint32_t)((uint64_t)((int64_t)sign24(a) * sign24(b)) >> 32))
+ISA_LANES_3(v_sad_u8, differences(a, b, 8, false) + c)
+ISA_LANES_3(v_sad_hi_u8, (differences(a, b, 8, false) << 16) + c)
+ISA_LANES_3(v_sad_u16, differences(a, b, 16, false) + c)
+ISA_LANES_3(v_sad_u32, (a > b ? a - b : b - a) + c)
+ISA_LANES_3(v_msad_u8, differences(a, b, 8, true) + c)
+ISA_LANES_3(v_lerp_u8, averages(a, b, c))
 ISA_LANES_1(v_ctz_i32_b32, a != 0 ? (uint32_t)__builtin_ctz(a) : UINT32_MAX)
 ISA_LANES_2(v_add_nc_u32, a + b)
 ISA_LANES_2(v_sub_nc_u32, a - b)
@@ -352,47 +288,24 @@ static void v_mad_i64_i32(const isa_lanes *x) {
     for (int lane = 0; lane < x->count; lane++) {
         int64_t sum, added = (int64_t)((uint64_t)x->c_high[lane] << 32 | x->c[lane]);
         int64_t product = (int64_t)(int32_t)x->a[lane] * (int32_t)x->b[lane];
-        x->mask_out[lane] = __builtin_add_overflow(product, added, &sum);
+        bool wrapped = __builtin_add_overflow(product, added, &sum);
+        x->mask_out[lane] = wrapped != (sum < 0); /* bit 64 of the sum: its sign */
         put64(x, lane, (uint64_t)sum);
-    }
-}
-
-/* ---- 16-bit integers ------------------------------------------------------------------------------------- */
-
-ISA_LANES_1(v_mov_b16, a)
-ISA_LANES_1(v_not_b16, ~a & 0xffff)
-ISA_LANES_2(v_add_nc_u16, (a + b) & 0xffff)
-ISA_LANES_2(v_sub_nc_u16, (a - b) & 0xffff)
-ISA_LANES_2(v_mul_lo_u16, (a * b) & 0xffff)
-ISA_LANES_2(v_and_b16, a &b)
-ISA_LANES_2(v_or_b16, a | b)
-ISA_LANES_2(v_xor_b16, a ^ b)
-ISA_LANES_2(v_lshlrev_b16, b << (a & 15) & 0xffff)
-ISA_LANES_2(v_lshrrev_b16, b >> (a & 15))
-ISA_LANES_2(v_ashrrev_i16, (uint32_t)((int32_t)(int16_t)b >> (a & 15)) & 0xffff)
-ISA_LANES_2(v_max_u16, a >= b ? a : b)
-ISA_LANES_2(v_min_u16, a < b ? a : b)
-ISA_LANES_2(v_max_i16, (int16_t)a >= (int16_t)b ? a : b)
-ISA_LANES_2(v_min_i16, (int16_t)a < (int16_t)b ? a : b)
-
-static void v_cndmask_b16(const isa_lanes *x) {
-    for (int lane = 0; lane < x->count; lane++) {
-        x->d[lane] = x->mask_in[lane] ? x->b[lane] : x->a[lane];
     }
 }
 
 /* ---- The table ------------------------------------------------------------------------------------------- */
 
-#define ALL         (ISA_GFX10 | ISA_GFX11 | ISA_GFX12)
 #define V           ISA_CLASS_VALU
 #define T           ISA_CLASS_TRANS
-#define F1(name, c) ISA_ROW(name, "Df Sf", c, ALL, VOP1)
-#define F2(name)    ISA_ROW(name, "Df Sf Sf", V, ALL, VOP2)
-#define F3(name)    ISA_ROW(name, "Df Sf Sf Sf", V, ALL, VOP3)
-#define I1(name)    ISA_ROW(name, "Dv Sv", V, ALL, VOP1)
-#define I2(name)    ISA_ROW(name, "Dv Sv Sv", V, ALL, VOP2)
-#define I3(name)    ISA_ROW(name, "Dv Sv Sv Sv", V, ALL, VOP3)
-#define H2(name)    ISA_ROW(name, "Dh Sh Sh", V, ISA_GFX11 | ISA_GFX12, VOP3)
+#define F1(name, c) ISA_ROW(name, "Df Sf", c, ISA_GFX11, ISA_VOP1)
+#define F2(name)    ISA_ROW(name, "Df Sf Sf", V, ISA_GFX11, ISA_VOP2)
+#define F3(name)    ISA_ROW(name, "Df Sf Sf Sf", V, ISA_GFX11, ISA_VOP3)
+#define SAME(name, operands, function, source)                                                                         \
+    { name, operands, V, function, NULL, ISA_GFX11, source }
+#define I1(name) ISA_ROW(name, "Dv Sv", V, ISA_GFX11, ISA_VOP1)
+#define I2(name) ISA_ROW(name, "Dv Sv Sv", V, ISA_GFX11, ISA_VOP2)
+#define I3(name) ISA_ROW(name, "Dv Sv Sv Sv", V, ISA_GFX11, ISA_VOP3)
 
 static const isa_row rows[] = {
     F2(v_add_f32),
@@ -402,9 +315,12 @@ static const isa_row rows[] = {
     F2(v_max_f32),
     F2(v_min_f32),
     F3(v_fma_f32),
-    ISA_ROW(v_fmac_f32, "Bf Sf Sf", V, ALL, VOP2),
-    ISA_ROW(v_fmaak_f32, "Df Sf Sf Sf", V, ALL, VOP2),
-    {"v_fmamk_f32", "Df Sf Sf Sf", V, v_fmamk_f32, NULL, ALL, VOP2},
+    SAME("v_fmac_f32", "Bf Sf Sf", v_fma_f32, ISA_VOP2),
+    SAME("v_fmaak_f32", "Df Sf Sf Sf", v_fma_f32, ISA_VOP2),
+    SAME("v_fmamk_f32", "Df Sf Sf Sf", v_fma_f32, ISA_VOP2),
+    F2(v_mul_dx9_zero_f32),
+    F3(v_fma_dx9_zero_f32),
+    SAME("v_fmac_dx9_zero_f32", "Bf Sf Sf", v_fma_dx9_zero_f32, ISA_VOP2),
     F3(v_max3_f32),
     F3(v_min3_f32),
     F3(v_med3_f32),
@@ -418,20 +334,34 @@ static const isa_row rows[] = {
     F1(v_exp_f32, T),
     F1(v_log_f32, T),
     F1(v_rcp_f32, T),
-    {"v_rcp_iflag_f32", "Df Sf", T, v_rcp_f32, NULL, ALL, VOP1},
+    {"v_rcp_iflag_f32", "Df Sf", T, v_rcp_f32, NULL, ISA_GFX11, ISA_VOP1},
     F1(v_rsq_f32, T),
     F1(v_sqrt_f32, T),
-    ISA_ROW(v_ldexp_f32, "Df Sf Sv", V, ALL, VOP3),
+    F1(v_sin_f32, T),
+    F1(v_cos_f32, T),
+    ISA_ROW(v_ldexp_f32, "Df Sf Sv", V, ISA_GFX11, ISA_VOP3),
     F1(v_frexp_mant_f32, V),
-    ISA_ROW(v_frexp_exp_i32_f32, "Dv Sf", V, ALL, VOP1),
-    ISA_ROW(v_div_scale_f32, "Df Dm Sf Sf Sf", V, ALL, VOP3),
-    ISA_ROW(v_div_fmas_f32, "Df Sf Sf Sf Sm", V, ALL, VOP3),
-    F3(v_div_fixup_f32),
-    I1(v_mov_b32),
+    ISA_ROW(v_frexp_exp_i32_f32, "Dv Sf", V, ISA_GFX11, ISA_VOP1),
+    ISA_ROW(v_mov_b32, "Dv Sf", V, ISA_GFX11, ISA_VOP1), /* a sign may be changed on the way */
     I1(v_not_b32),
     I1(v_bfrev_b32),
     I1(v_clz_i32_u32),
     I1(v_ctz_i32_b32),
+    I1(v_cls_i32),
+    SAME("v_add_nc_i32", "Dv Sv Sv", v_add_nc_u32, ISA_VOP3),
+    SAME("v_sub_nc_i32", "Dv Sv Sv", v_sub_nc_u32, ISA_VOP3),
+    SAME("v_add_nc_u32 clamp", "Dv Sv Sv", v_add_nc_u32_clamp, ISA_VOP3),
+    SAME("v_sub_nc_u32 clamp", "Dv Sv Sv", v_sub_nc_u32_clamp, ISA_VOP3),
+    SAME("v_add_nc_i32 clamp", "Dv Sv Sv", v_add_nc_i32_clamp, ISA_VOP3),
+    SAME("v_sub_nc_i32 clamp", "Dv Sv Sv", v_sub_nc_i32_clamp, ISA_VOP3),
+    I2(v_mul_hi_u32_u24),
+    I2(v_mul_hi_i32_i24),
+    I3(v_sad_u8),
+    I3(v_sad_hi_u8),
+    I3(v_sad_u16),
+    I3(v_sad_u32),
+    I3(v_msad_u8),
+    I3(v_lerp_u8),
     I2(v_add_nc_u32),
     I2(v_sub_nc_u32),
     I2(v_subrev_nc_u32),
@@ -479,34 +409,18 @@ static const isa_row rows[] = {
     I3(v_minmax_i32),
     I3(v_maxmin_u32),
     I3(v_minmax_u32),
-    ISA_ROW(v_cndmask_b32, "Dv Sf Sf Sm", V, ALL, VOP2),
-    ISA_ROW(v_add_co_u32, "Dv Dm Sv Sv", V, ALL, VOP3),
-    ISA_ROW(v_sub_co_u32, "Dv Dm Sv Sv", V, ALL, VOP3),
-    ISA_ROW(v_subrev_co_u32, "Dv Dm Sv Sv", V, ALL, VOP3),
-    ISA_ROW(v_add_co_ci_u32, "Dv Dm Sv Sv Sm", V, ALL, VOP2),
-    ISA_ROW(v_sub_co_ci_u32, "Dv Dm Sv Sv Sm", V, ALL, VOP2),
-    ISA_ROW(v_subrev_co_ci_u32, "Dv Dm Sv Sv Sm", V, ALL, VOP2),
-    ISA_ROW(v_lshlrev_b64, "Dv2 Sv Sv2", V, ALL, VOP3),
-    ISA_ROW(v_lshrrev_b64, "Dv2 Sv Sv2", V, ALL, VOP3),
-    ISA_ROW(v_ashrrev_i64, "Dv2 Sv Sv2", V, ALL, VOP3),
-    ISA_ROW(v_mad_u64_u32, "Dv2 Dm Sv Sv Sv2", V, ALL, VOP3),
-    ISA_ROW(v_mad_i64_i32, "Dv2 Dm Sv Sv Sv2", V, ALL, VOP3),
-    ISA_ROW(v_mov_b16, "Dh Sh", V, ISA_GFX11 | ISA_GFX12, VOP1),
-    ISA_ROW(v_not_b16, "Dh Sh", V, ISA_GFX11 | ISA_GFX12, VOP1),
-    H2(v_add_nc_u16),
-    H2(v_sub_nc_u16),
-    H2(v_mul_lo_u16),
-    H2(v_and_b16),
-    H2(v_or_b16),
-    H2(v_xor_b16),
-    H2(v_lshlrev_b16),
-    H2(v_lshrrev_b16),
-    H2(v_ashrrev_i16),
-    H2(v_max_u16),
-    H2(v_min_u16),
-    H2(v_max_i16),
-    H2(v_min_i16),
-    ISA_ROW(v_cndmask_b16, "Dh Sh Sh Sm", V, ISA_GFX11 | ISA_GFX12, VOP3),
+    ISA_ROW(v_cndmask_b32, "Dv Sf Sf Sm", V, ISA_GFX11, ISA_VOP2),
+    ISA_ROW(v_add_co_u32, "Dv Dm Sv Sv", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_sub_co_u32, "Dv Dm Sv Sv", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_subrev_co_u32, "Dv Dm Sv Sv", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_add_co_ci_u32, "Dv Dm Sv Sv Sm", V, ISA_GFX11, ISA_VOP2),
+    ISA_ROW(v_sub_co_ci_u32, "Dv Dm Sv Sv Sm", V, ISA_GFX11, ISA_VOP2),
+    ISA_ROW(v_subrev_co_ci_u32, "Dv Dm Sv Sv Sm", V, ISA_GFX11, ISA_VOP2),
+    ISA_ROW(v_lshlrev_b64, "Dv2 Sv Sv2", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_lshrrev_b64, "Dv2 Sv Sv2", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_ashrrev_i64, "Dv2 Sv Sv2", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_mad_u64_u32, "Dv2 Dm Sv Sv Sv2", V, ISA_GFX11, ISA_VOP3),
+    ISA_ROW(v_mad_i64_i32, "Dv2 Dm Sv Sv Sv2", V, ISA_GFX11, ISA_VOP3),
 };
 
 const isa_table isa_table_vector = {rows, sizeof rows / sizeof rows[0]};

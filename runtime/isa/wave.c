@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "counts.h"
+#include "half.h"
 #include "lanes.h"
 #include "operand.h"
 
@@ -55,6 +56,11 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
     case 'k':
         *low = isa_read_half(wave, i, operand, source, i->roles[at].type == 'k', mask, room);
         break;
+    case 'p':
+    case 'q':
+    case 'w':
+        *low = isa_read_packed(wave, i, operand, source, i->roles[at].type, mask, room);
+        break;
     case 'd':
         if (operand->kind == ISA_OPERAND_CONSTANT) {
             isa_operand constant = *operand;
@@ -90,16 +96,25 @@ static uint32_t to_bits(float value) {
     return bits;
 }
 
-/* Output modifiers of float32 results (decode allows them nowhere else): first the factor, then the clamp to 0 to 1,
- * where NaN becomes 0 (RDNA3 guide, VOP3). */
-static void modify_output(const isa_wave *wave, const isa_instruction *i, uint32_t *values) {
-    static const float factors[] = {1.0f, 2.0f, 4.0f, 0.5f};
+static float clamp(float value) {
+    return value > 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
+}
+
+/* Floats are clamped to 0 to 1; NaN and -0 become 0 (RDNA3 guide, 7.2.3.1; MODE.DX10_CLAMP is set). Factors do not come
+ * here: with denormals kept the hardware leaves them out, and decode refuses them. */
+static void clamp_output(const isa_wave *wave, char type, isa_values *values) {
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        float value = to_float(values[lane]) * factors[i->omod];
-        if (i->clamp) {
-            value = value > 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
+        if (type == 'f') {
+            values->d[lane] = to_bits(clamp(to_float(values->d[lane])));
+        } else if (type == 'k') {
+            values->d[lane] = isa_float_to_half(clamp(isa_half_to_float(values->d[lane])));
+        } else { /* 'd' */
+            uint64_t bits = (uint64_t)values->d_high[lane] << 32 | values->d[lane];
+            bool above = bits > UINT64_C(0x3ff0000000000000) && bits <= UINT64_C(0x7ff0000000000000);
+            bool inside = bits <= UINT64_C(0x3ff0000000000000);
+            values->d[lane] = inside ? values->d[lane] : 0;
+            values->d_high[lane] = inside ? values->d_high[lane] : above ? 0x3ff00000u : 0;
         }
-        values[lane] = to_bits(value);
     }
 }
 
@@ -131,8 +146,8 @@ static void compute(isa_wave *wave, const isa_instruction *i, isa_values *values
     lanes.b_high = high[1];
     lanes.c_high = high[2];
     i->row->lanes(&lanes);
-    if (i->omod != 0 || i->clamp) {
-        modify_output(wave, i, values->d);
+    if (i->clamp && strchr("fkd", i->roles[0].type) != NULL) {
+        clamp_output(wave, i->roles[0].type, values);
     }
     values->written = i->dpp != ISA_DPP_NONE ? exec & isa_dpp_written(wave, i) : exec;
 }
