@@ -338,6 +338,13 @@ static fmha_status read_descriptor(const loading *load, isa_kernel *kernel) {
     kernel->sgprs = SGPRS;
     kernel->mode = initial_mode(found.rsrc1);
     if ((kernel->mode & ISA_MODE_FIXED) != ISA_MODE_KNOWN) {
+        return isa_fail(
+            FMHA_ERROR_UNSUPPORTED,
+            "kernel %s: expected it to begin with MODE 0x%x (rounding to nearest even, denormals kept), got "
+            "0x%x: compile it without options that change rounding or flush denormals",
+            kernel->symbol, ISA_MODE_KNOWN, kernel->mode);
+    }
+    if ((kernel->mode & ISA_MODE_FIXED) != ISA_MODE_KNOWN) {
         return isa_fail(FMHA_ERROR_UNSUPPORTED,
                         "kernel %s: expected MODE 0x%x (rounding to nearest even, denormals kept, DX10_CLAMP and IEEE "
                         "set), got 0x%x: compile it without flags that flush denormals or change rounding",

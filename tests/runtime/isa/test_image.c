@@ -225,6 +225,14 @@ Test(image, other_wave) {
                                 "file is damaged: compile it again");
 }
 
+Test(image, other_rounding) {
+    compile(sample, 32);
+    find_descriptor()[49] ^= 0x10; /* FLOAT_ROUND_MODE_32 */
+    refuse(FMHA_ERROR_UNSUPPORTED, "kernel kernel: expected it to begin with MODE 0x3f0 (rounding to nearest even, "
+                                   "denormals kept), got 0x3f1: compile it without options that change rounding or "
+                                   "flush denormals");
+}
+
 Test(image, entry_outside_code) {
     compile(sample, 32);
     unsigned char *entry = find_descriptor() + 16;
