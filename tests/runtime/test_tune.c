@@ -1,5 +1,7 @@
 /* Choices at work: which instance a problem takes by them, why not, and how tuning makes them. */
 #include <criterion/criterion.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -453,6 +455,52 @@ Test(tune, what_cannot_be_tuned_is_refused) {
     dispatch_expect(fmha_forward_tune(device, &problem, NULL, NULL, NULL), FMHA_ERROR_ARGUMENT,
                     "fmha_forward_tune: expected a problem with rows of O, got one without; nothing can be measured of "
                     "it");
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* ---- Several threads ------------------------------------------------------------------------------------- */
+
+static atomic_bool stop;
+
+static void *launch_on(void *device) {
+    uintptr_t failures = 0;
+    for (int64_t i = 0; !atomic_load(&stop); i++) {
+        fmha_forward_problem problem = dispatch_problem();
+        problem.seqlen_q = 1 + i % 4000;
+        failures += fmha_forward(device, &problem) != FMHA_OK;
+    }
+    return (void *)failures;
+}
+
+/* Choices that come while others launch take effect without a lock of theirs. */
+Test(tune, choices_come_while_others_launch) {
+    enum { THREADS = 4, TIMES = 60 };
+    pthread_t threads[THREADS];
+    char path[600];
+    fake->concurrent = fake->quiet = true;
+    fake->measure_unit = "us";
+    dispatch_library("lib", three, COUNT(three));
+    snprintf(path, sizeof path, "%s",
+             write_file("c", CHOICE("emu", "16", AT(1, 2, 1, 64, 64), "k_third", "1", "us")
+                                 CHOICE("emu", "16", AT(1, 2, 1, 1024, 64), "k_second", "1", "us")));
+    fmha_device *device = dispatch_open();
+    for (int i = 0; i < THREADS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, launch_on, device), 0);
+    }
+    const fmha_tune_options options = {.struct_bytes = sizeof options, .rounds = 1, .warmup_rounds = -1};
+    for (int64_t i = 0; i < TIMES; i++) {
+        fmha_forward_problem problem = dispatch_problem();
+        problem.seqlen_k = 1 + i;
+        cr_assert_eq(fmha_device_load_choices(device, path), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_eq(fmha_forward_tune(device, &problem, &options, NULL, NULL), FMHA_OK, "%s", fmha_last_error());
+    }
+    atomic_store(&stop, true);
+    for (int i = 0; i < THREADS; i++) {
+        void *failures;
+        pthread_join(threads[i], &failures);
+        cr_assert_null(failures);
+    }
     fmha_device_close(device);
     dispatch_tear_down();
 }
