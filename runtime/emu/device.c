@@ -207,7 +207,7 @@ static fmha_status measure(void *state, void *kernel, const fmha_launch_config *
     unsigned long long times = times_found(findings);
     emu_counters_clear(&owner->measured);
     fmha_status status = run(owner, kernel, config, &owner->measured);
-    emu_state_synchronize(state, config->stream); /* older findings are no fault of this launch */
+    emu_state_synchronize(state, config->stream);             /* older findings are no fault of this launch */
     if (status == FMHA_OK && times_found(findings) > times) { /* a new finding, or one that is known once more */
         const emu_finding *found = &findings->list[findings->count > before ? before : 0];
         status = emu_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
