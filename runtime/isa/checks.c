@@ -34,7 +34,9 @@ void isa_check_vgpr_read(isa_wave *wave, unsigned reg, uint64_t mask) {
         pending->ticket = 0; /* told once */
     }
     uint64_t missing = mask & ~checks->vgpr_written[reg];
-    if (missing != 0) {
+    if (checks->collecting) {
+        checks->unwritten |= missing;
+    } else if (missing != 0) {
         isa_report(wave, __builtin_ctzll(missing), "register-unwritten", "reads v%u before it was written", reg);
         checks->vgpr_written[reg] |= missing;
     }
@@ -50,6 +52,10 @@ void isa_check_vgpr_write(isa_wave *wave, unsigned reg, uint64_t mask) {
         pending->ticket = 0;
     }
     checks->vgpr_written[reg] |= mask;
+}
+
+void isa_check_vgpr_unwritten(isa_wave *wave, unsigned reg, uint64_t mask) {
+    wave->checks->vgpr_written[reg] &= ~mask;
 }
 
 void isa_check_sgpr_read(isa_wave *wave, unsigned reg) {

@@ -14,8 +14,13 @@ typedef struct isa_pending {
     uint8_t queue;
 } isa_pending;
 
+/* Compilers copy registers and compute words that nobody wrote and nobody needs. So what is not written is told of
+ * where it matters, in addresses, stored data, masks, matrix instructions, scalars; results of lane-wise instructions
+ * take the mark on instead. */
 struct isa_checks {
-    uint64_t vgpr_written[ISA_VGPRS_MAX]; /* lanes */
+    uint64_t vgpr_written[ISA_VGPRS_MAX]; /* lanes that hold something, which was made of something */
+    bool collecting;                      /* reads add to `unwritten` instead of being told of */
+    uint64_t unwritten;                   /* lanes */
     isa_pending vgpr_pending[ISA_VGPRS_MAX];
     bool sgpr_written[ISA_SGPRS];
     isa_pending sgpr_pending[ISA_SGPRS];
@@ -30,6 +35,9 @@ void isa_check_vgpr_read(isa_wave *wave, unsigned reg, uint64_t mask);
 void isa_check_vgpr_write(isa_wave *wave, unsigned reg, uint64_t mask);
 void isa_check_sgpr_read(isa_wave *wave, unsigned reg);
 void isa_check_sgpr_write(isa_wave *wave, unsigned reg);
+
+/* Lanes of a register that was written hold what was made of nothing. */
+void isa_check_vgpr_unwritten(isa_wave *wave, unsigned reg, uint64_t mask);
 
 /* An access begins; returns its ticket. */
 uint32_t isa_check_issue(isa_wave *wave, isa_queue queue);

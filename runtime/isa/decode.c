@@ -186,6 +186,15 @@ static unsigned family_of(const char *arch) {
                                             : 0;
 }
 
+/* What the checks need to know of where results come from. */
+static void note_dataflow(isa_instruction *i) {
+    static const char *const apart[] = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "v_mov_b64"};
+    for (size_t n = 0; n < sizeof apart / sizeof apart[0]; n++) {
+        i->words_apart = i->words_apart || strcmp(i->row->name, apart[n]) == 0;
+    }
+    i->selects = strncmp(i->row->name, "v_cndmask_", 10) == 0;
+}
+
 static bool parse_one(decoder *d, const char *text, unsigned family, isa_instruction *i, isa_operand *operands) {
     if (!isa_parse(text, i, operands, d->why, sizeof d->why)) {
         return false;
@@ -200,6 +209,7 @@ static bool parse_one(decoder *d, const char *text, unsigned family, isa_instruc
         snprintf(d->why, sizeof d->why, "the device does not know it on this chip");
         return false;
     }
+    note_dataflow(i);
     return assign_roles(d, i, operands);
 }
 
@@ -250,6 +260,15 @@ static bool parse_text(decoder *d, unsigned family, isa_instruction *i, isa_inst
     }
     i->second = second;
     return parsed && problem == NULL;
+}
+
+bool isa_decode_line(const char *text, unsigned family, unsigned wave, isa_instruction *instruction,
+                     isa_instruction *second, isa_operand operands[2 * ISA_OPERANDS_MAX], char *why, size_t why_bytes) {
+    decoder d = {.symbol = "", .wave = wave};
+    snprintf(d.text, sizeof d.text, "%s", text);
+    bool parsed = parse_text(&d, family, instruction, second, operands);
+    snprintf(why, why_bytes, "%s", parsed ? "" : d.why);
+    return parsed;
 }
 
 static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {

@@ -19,6 +19,11 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
                        uint64_t address, isa_code *decoded);
 void isa_code_free(isa_code *code);
 
+/* One line of the disassembler for a family (ISA_GFX11), with what the table says of its operands; "x :: y" fills
+ * `second`. Branch targets are left alone. False with a reason in `why`. */
+bool isa_decode_line(const char *text, unsigned family, unsigned wave, isa_instruction *instruction,
+                     isa_instruction *second, isa_operand operands[2 * ISA_OPERANDS_MAX], char *why, size_t why_bytes);
+
 /* Parses one line of the disassembler, "v_add_f32_e32 v0, v1, v2". `operands` has room for ISA_OPERANDS_MAX; of VOPD
  * the halves are parsed one by one. False with a reason in `why` for what it does not understand. */
 bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *operands, char *why, size_t why_bytes);

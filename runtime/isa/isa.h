@@ -105,6 +105,8 @@ typedef struct isa_instruction {
     uint32_t target;                      /* of a branch: index of the instruction */
     uint32_t wait[4];                     /* of s_waitcnt: vmcnt, expcnt, lgkmcnt, vscnt; ISA_NO_WAIT: not named */
     const struct isa_instruction *second; /* of VOPD: the other half; NULL: none */
+    bool words_apart;                     /* the low word of the result depends on the low words of the sources alone */
+    bool selects;                         /* the result of each lane is one of two sources, as the mask says */
     uint64_t address;                     /* in the code object */
     const char *text;                     /* as the disassembler writes it */
     uint32_t block;                       /* basic block */
@@ -140,8 +142,8 @@ typedef struct isa_lanes {
     int count; /* 32 or 64, whatever EXEC says: lanes that are off are computed and dropped */
 } isa_lanes;
 
-/* One row for each mnemonic without the ending of its encoding. "v_add_nc_u32 clamp" is what v_add_nc_u32 does with that
- * modifier, for all but floats, whose clamp the engine knows.
+/* One row for each mnemonic without the ending of its encoding. "v_add_nc_u32 clamp" is what v_add_nc_u32 does with
+ * that modifier, for all but floats, whose clamp the engine knows.
  *
  * `operands` says what the operands of the text are, destinations first, separated by blanks. The first letter is D
  * (written), S (read), B (both), O (nothing: "off", a message, a label). Then what it is:
@@ -161,11 +163,11 @@ struct isa_row {
     const char *operands;
     isa_class class;
     /* Exactly one of these. `lanes` computes values; the engine fetches operands, applies EXEC and writes (roles v, f,
-     * h, k, p, q, w, d and m alone, at most three sources beside a mask). `wave` does everything itself with the functions of
-     * operand.h. */
+     * h, k, p, q, w, d and m alone, at most three sources beside a mask). `wave` does everything itself with the
+     * functions of operand.h. */
     void (*lanes)(const isa_lanes *lanes);
     void (*wave)(isa_wave *wave, const isa_instruction *instruction);
-    unsigned families; /* ISA_GFX11 | …: those on which the tests execute it */
+    unsigned families;  /* ISA_GFX11 | …: those on which the tests execute it */
     const char *source; /* "RDNA3.5 ISA guide, 16.8 VOP1, pp. 292-321": document, section, pages (sources.h) */
 };
 
@@ -175,8 +177,8 @@ typedef struct isa_table {
     size_t count;
 } isa_table;
 extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_division, isa_table_double,
-    isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix, isa_table_lds,
-    isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant;
+    isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix,
+    isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of a mnemonic without its ending; NULL: the device does not know it. */

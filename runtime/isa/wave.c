@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "checks.h"
 #include "counts.h"
 #include "half.h"
 #include "lanes.h"
@@ -12,6 +13,8 @@
 typedef struct isa_values {
     uint32_t d[ISA_LANES_MAX], d_high[ISA_LANES_MAX], mask[ISA_LANES_MAX];
     uint64_t written; /* lanes that are */
+    /* Lanes whose results were made of what nobody wrote: of the low and of the high word. */
+    uint64_t unwritten, unwritten_high;
 } isa_values;
 
 typedef struct sources {
@@ -44,8 +47,17 @@ static uint64_t double_constant(const isa_operand *operand) {
     return is_literal ? operand->constant << 32 : operand->constant;
 }
 
+/* What was read since the last call and was never written. */
+static uint64_t take_unwritten(const isa_wave *wave) {
+    uint64_t lanes = wave->checks != NULL ? wave->checks->unwritten : 0;
+    if (wave->checks != NULL) {
+        wave->checks->unwritten = 0;
+    }
+    return lanes;
+}
+
 static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigned source, uint64_t mask,
-                  const uint32_t **low, const uint32_t **high, sources *rooms) {
+                  const uint32_t **low, const uint32_t **high, uint64_t *unwritten_high, sources *rooms) {
     const isa_operand *operand = &i->operands[at];
     uint32_t *room = rooms->room[2 * source], *room_high = rooms->room[2 * source + 1];
     switch (i->roles[at].type) {
@@ -76,7 +88,14 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
     default:
         *low = isa_read_lanes(wave, operand, 0, mask, room);
         if (i->roles[at].count == 2) {
+            uint64_t before = i->words_apart ? take_unwritten(wave) : 0;
             *high = isa_read_lanes(wave, operand, 1, mask, room_high);
+            if (i->words_apart) {
+                *unwritten_high |= take_unwritten(wave);
+                if (wave->checks != NULL) {
+                    wave->checks->unwritten = before;
+                }
+            }
         }
     }
     if (source == 0 && i->dpp != ISA_DPP_NONE) {
@@ -124,21 +143,34 @@ static void compute(isa_wave *wave, const isa_instruction *i, isa_values *values
     isa_lanes lanes = {.d = values->d, .d_high = values->d_high, .mask_out = values->mask, .count = (int)wave->lanes};
     const uint32_t *low[3] = {NULL, NULL, NULL}, *high[3] = {NULL, NULL, NULL};
     unsigned source = 0;
+    uint64_t unwritten[3] = {0}, unwritten_high = 0, chosen = 0;
+    if (wave->checks != NULL) {
+        wave->checks->collecting = true;
+    }
     for (unsigned at = 0; at < i->operand_count; at++) {
         const isa_role *role = &i->roles[at];
         if (!role->read || role->write) {
             continue;
         }
         if (role->type == 'm') {
-            lanes.mask_in = spread_mask(wave, isa_read_mask(wave, &i->operands[at]), rooms.mask_room);
+            chosen = isa_read_mask(wave, &i->operands[at]);
+            lanes.mask_in = spread_mask(wave, chosen, rooms.mask_room);
         } else {
-            fetch(wave, i, at, source, exec, &low[source], &high[source], &rooms);
+            fetch(wave, i, at, source, exec, &low[source], &high[source], &unwritten_high, &rooms);
+            unwritten[source] = take_unwritten(wave);
             source++;
         }
     }
     if (i->roles[0].read && i->roles[0].write) {
-        fetch(wave, i, 0, source, exec, &low[source], &high[source], &rooms);
+        fetch(wave, i, 0, source, exec, &low[source], &high[source], &unwritten_high, &rooms);
+        unwritten[source] = take_unwritten(wave);
     }
+    if (wave->checks != NULL) {
+        wave->checks->collecting = false;
+    }
+    values->unwritten =
+        i->selects ? (unwritten[0] & ~chosen) | (unwritten[1] & chosen) : unwritten[0] | unwritten[1] | unwritten[2];
+    values->unwritten_high = values->unwritten | unwritten_high;
     lanes.a = low[0];
     lanes.b = low[1];
     lanes.c = low[2];
@@ -160,6 +192,28 @@ static uint64_t gather_mask(const isa_wave *wave, const uint32_t *bits) {
     return mask;
 }
 
+/* The results take on the marks of what they were made of. */
+static void mark_unwritten(isa_wave *wave, const isa_instruction *i, unsigned at, const isa_values *values) {
+    const isa_operand *operand = &i->operands[at];
+    if (wave->checks == NULL || operand->kind != ISA_OPERAND_VGPR || wave->failed) {
+        return;
+    }
+    isa_check_vgpr_unwritten(wave, operand->reg, values->unwritten & values->written);
+    if (i->roles[at].count == 2) {
+        isa_check_vgpr_unwritten(wave, operand->reg + 1u, values->unwritten_high & values->written);
+    }
+}
+
+static void store_mask(isa_wave *wave, const isa_operand *operand, const isa_values *values) {
+    uint64_t unwritten = values->unwritten & values->written;
+    if (unwritten != 0 && operand->reg != ISA_NULL) {
+        isa_report(wave, __builtin_ctzll(unwritten), "register-unwritten",
+                   "makes a lane mask of a register that was not written");
+    }
+    /* Lanes that are off get 0 (RDNA3 guide, VOPC; carry-out alike). */
+    isa_write_mask(wave, operand, gather_mask(wave, values->mask) & values->written);
+}
+
 static void store(isa_wave *wave, const isa_instruction *i, const isa_values *values) {
     for (unsigned at = 0; at < i->operand_count; at++) {
         const isa_operand *operand = &i->operands[at];
@@ -167,9 +221,9 @@ static void store(isa_wave *wave, const isa_instruction *i, const isa_values *va
             continue;
         }
         switch (i->roles[at].type) {
-        case 'm': /* lanes that are off get 0 (RDNA3 guide, VOPC; carry-out alike) */
-            isa_write_mask(wave, operand, gather_mask(wave, values->mask) & values->written);
-            break;
+        case 'm':
+            store_mask(wave, operand, values);
+            continue;
         case 'h':
         case 'k':
             isa_write_half(wave, i, operand, values->written, values->d);
@@ -180,6 +234,7 @@ static void store(isa_wave *wave, const isa_instruction *i, const isa_values *va
                 isa_write_lanes(wave, operand, 1, values->written, values->d_high);
             }
         }
+        mark_unwritten(wave, i, at, values);
     }
 }
 
