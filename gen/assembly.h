@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "error.h"
-#include "instruction.h"
+#include "issue/instruction.h"
 
 struct assembly_block {
     char label[64];    /* ".LBB0_4", "%bb.3", "L0"; a block without one: its predecessor's and "+", "++" */

@@ -4,187 +4,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Facts
- * -------------------------------------------------------------------------------------------------------------- */
-
-struct family {
-    const char *prefix;
-    bool rdna;            /* a matrix instruction keeps the VALU of its SIMD busy */
-    int simds;            /* of one compute unit, which share its LDS and L0 pipes */
-    int lds_bytes_cycle;  /* of one compute unit; 0: not known, and not counted */
-    int l0_bytes_cycle;   /* likewise, vector cache */
-    bool stores_in_vmcnt; /* one counter for loads and stores; else stores have their own */
-    bool scalar_counter;  /* scalar loads have their own; else they share that of LDS */
-};
-
-/* The longest matching prefix counts. */
-static const struct family families[] = {
-    {"gfx11", true, 2, 128, 64, false, false},        {"gfx120", true, 2, 128, 64, false, true},
-    {"gfx12-generic", true, 2, 128, 64, false, true}, {"gfx908", false, 4, 128, 64, true, false},
-    {"gfx90a", false, 4, 128, 64, true, false},       {"gfx942", false, 4, 128, 0, true, false},
-    {"gfx950", false, 4, 0, 0, true, false},
-};
-
-/* Cycles that one matrix instruction keeps the matrix pipe busy; the longest matching pair counts. */
-static const struct matrix_cost {
-    const char *family, *mnemonic;
-    int cycles;
-} matrix_costs[] = {
-    {"gfx11", "v_wmma_f32_16x16x16_", 32},
-    {"gfx11", "v_wmma_f16_16x16x16_f16", 32},
-    {"gfx11", "v_wmma_bf16_16x16x16_bf16", 32},
-    {"gfx12", "v_wmma_f32_16x16x16_f16", 16},
-    {"gfx12", "v_wmma_f32_16x16x16_bf16", 16},
-    {"gfx12", "v_wmma_f16_16x16x16_f16", 16},
-    {"gfx12", "v_wmma_bf16_16x16x16_bf16", 16},
-    {"gfx12", "v_wmma_f32_16x16x16_fp8_", 8},
-    {"gfx12", "v_wmma_f32_16x16x16_bf8_", 8},
-    {"gfx908", "v_mfma_f32_16x16x16f16", 32},
-    {"gfx908", "v_mfma_f32_16x16x8bf16", 32},
-    {"gfx908", "v_mfma_f32_32x32x8f16", 64},
-    {"gfx908", "v_mfma_f32_32x32x4bf16", 64},
-    {"gfx90a", "v_mfma_f32_16x16x16f16", 32},
-    {"gfx90a", "v_mfma_f32_16x16x16bf16_1k", 32},
-    {"gfx90a", "v_mfma_f32_32x32x8f16", 64},
-    {"gfx90a", "v_mfma_f32_32x32x8bf16_1k", 64},
-    {"gfx942", "v_mfma_f32_16x16x16_f16", 16},
-    {"gfx942", "v_mfma_f32_16x16x16_bf16", 16},
-    {"gfx942", "v_mfma_f32_32x32x8_f16", 32},
-    {"gfx942", "v_mfma_f32_32x32x8_bf16", 32},
-    {"gfx942", "v_mfma_f32_16x16x32_fp8_", 16},
-    {"gfx942", "v_mfma_f32_16x16x32_bf8_", 16},
-    {"gfx942", "v_mfma_f32_32x32x16_fp8_", 32},
-    {"gfx942", "v_mfma_f32_32x32x16_bf8_", 32},
-    {"gfx950", "v_mfma_f32_16x16x32_f16", 16},
-    {"gfx950", "v_mfma_f32_16x16x32_bf16", 16},
-    {"gfx950", "v_mfma_f32_32x32x16_f16", 32},
-    {"gfx950", "v_mfma_f32_32x32x16_bf16", 32},
-    {"gfx950", "v_mfma_f32_16x16x128_f8f6f4", 16}, /* 32 when an operand has 8 bits: see matrix_cycles */
-    {"gfx950", "v_mfma_scale_f32_16x16x128_f8f6f4", 16},
-};
-
-static const struct family *family_of(const char *target) {
-    const struct family *found = NULL;
-    size_t best = 0;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t length = strlen(families[i].prefix);
-        if (length > best && strncmp(target, families[i].prefix, length) == 0) {
-            found = &families[i];
-            best = length;
-        }
-    }
-    return found;
-}
+/* ---- Bound ---- */
 
 int issue_simds_per_compute_unit(const char *target) {
-    const struct family *family = family_of(target);
+    const struct issue_family *family = issue_family_of(target);
     return family != NULL ? family->simds : 0;
 }
 
-/* The formats of A and B in a f8f6f4 instruction: 0 and 1, also when not printed, have 8 bits, the others fewer. */
-static bool has_wide_operand(const char *text) {
-    static const char *const fields[] = {"cbsz:", "blgp:"};
-    for (size_t i = 0; i < 2; i++) {
-        const char *field = strstr(text, fields[i]);
-        if (field == NULL || atoi(field + 5) < 2) {
-            return true;
-        }
+void issue_work_add(const struct assembly *assembly, int block, const struct issue_family *family, int wave,
+                    double times, struct issue_work *work) {
+    const struct assembly_block *one = &assembly->blocks[block];
+    const int *count = one->mix.count;
+    struct issue_clocks clocks = {0, 0};
+    double flop = 0;
+    for (int k = one->first; k < one->first + one->count; k++) {
+        const struct instruction *instruction = &assembly->instructions[k];
+        work->known = issue_tick(family, wave, instruction, &clocks) && work->known;
+        flop += instruction->unit == MIX_MATRIX ? issue_matrix_flop(instruction->text) : 0;
     }
-    return false;
-}
-
-/* 0: not in the table. */
-static int matrix_cycles(const struct family *family, const char *text) {
-    int cycles = 0;
-    size_t best = 0;
-    for (size_t i = 0; i < sizeof matrix_costs / sizeof *matrix_costs; i++) {
-        size_t length = strlen(matrix_costs[i].mnemonic);
-        if (length > best && strncmp(family->prefix, matrix_costs[i].family, strlen(matrix_costs[i].family)) == 0 &&
-            strncmp(text, matrix_costs[i].mnemonic, length) == 0) {
-            cycles = matrix_costs[i].cycles;
-            best = length;
-        }
-    }
-    return cycles > 0 && strstr(text, "_f8f6f4") != NULL && has_wide_operand(text) ? 2 * cycles : cycles;
-}
-
-/* 2MNK of "v_wmma_f32_16x16x16_f16"; 0 if the mnemonic has no such shape. */
-static double matrix_flop(const char *text) {
-    for (const char *at = strchr(text, '_'); at != NULL; at = strchr(at + 1, '_')) {
-        int m, n, k;
-        if (sscanf(at, "_%4dx%4dx%4d", &m, &n, &k) == 3) {
-            return 2.0 * m * n * k;
-        }
-    }
-    return 0;
-}
-
-/* ---- Bound
- * ---------------------------------------------------------------------------------------------------------------- */
-
-/* Cycles of the SIMD's own two pipes. On RDNA a matrix instruction occupies the VALU; on CDNA only while it issues. */
-struct clocks {
-    double matrix, simd;
-};
-
-static bool tick(const struct family *family, int wave, const struct instruction *instruction, struct clocks *clocks) {
-    int pass = family->rdna ? wave / 32 : 4;
-    if (instruction->unit == MIX_VALU) {
-        clocks->simd += pass;
-    } else if (instruction->unit == MIX_TRANSCENDENTAL) {
-        clocks->simd += 4 * pass;
-    } else if (instruction->unit == MIX_MATRIX) {
-        int cycles = matrix_cycles(family, instruction->text);
-        clocks->matrix += cycles;
-        clocks->simd += family->rdna ? cycles : 4;
-        return cycles > 0;
-    }
-    return true;
+    work->clocks.matrix += times * clocks.matrix;
+    work->clocks.simd += times * clocks.simd;
+    work->flop += times * flop;
+    work->lds_bytes += times * wave * count[MIX_LDS_BYTES];
+    work->l0_bytes += times * wave * ((double)count[MIX_GLOBAL_BYTES] + count[MIX_SCRATCH_BYTES]);
 }
 
 void issue_bound_of(const struct assembly *assembly, const int *blocks, int block_count, const char *target, int wave,
                     struct issue_bound *bound) {
-    const struct family *family = family_of(target);
-    struct clocks clocks = {0, 0};
-    struct mix mix = {{0}};
-    double flop = 0;
-    *bound = (struct issue_bound){.known = family != NULL && (wave == 32 || wave == 64), .slowest = ""};
-    if (!bound->known) {
-        return;
+    const struct issue_family *family = wave == 32 || wave == 64 ? issue_family_of(target) : NULL;
+    struct issue_work work = {.known = true};
+    for (int i = 0; family != NULL && i < block_count; i++) {
+        issue_work_add(assembly, blocks[i], family, wave, 1, &work);
     }
-    for (int i = 0; i < block_count; i++) {
-        const struct assembly_block *block = &assembly->blocks[blocks[i]];
-        mix_add(&mix, &block->mix);
-        for (int k = block->first; k < block->first + block->count; k++) {
-            const struct instruction *instruction = &assembly->instructions[k];
-            bound->known = tick(family, wave, instruction, &clocks) && bound->known;
-            flop += instruction->unit == MIX_MATRIX ? matrix_flop(instruction->text) : 0;
-        }
-    }
-    double lanes = (double)wave * family->simds;
-    double global_bytes = (double)mix.count[MIX_GLOBAL_BYTES] + mix.count[MIX_SCRATCH_BYTES];
-    bound->matrix_cycles = clocks.matrix;
-    bound->simd_cycles = clocks.simd;
-    bound->lds_cycles = family->lds_bytes_cycle > 0 ? mix.count[MIX_LDS_BYTES] * lanes / family->lds_bytes_cycle : 0;
-    bound->l0_cycles = family->l0_bytes_cycle > 0 ? global_bytes * lanes / family->l0_bytes_cycle : 0;
-    const struct {
-        const char *name;
-        double cycles;
-    } pipes[] = {{"matrix", bound->matrix_cycles}, {"lds", bound->lds_cycles}, {"l0", bound->l0_cycles}};
-    const char *slowest = "simd";
-    double most = bound->simd_cycles;
-    for (size_t i = 0; i < sizeof pipes / sizeof *pipes; i++) {
-        if (pipes[i].cycles > most) {
-            slowest = pipes[i].name;
-            most = pipes[i].cycles;
-        }
-    }
-    bound->known = bound->known && most > 0;
-    if (bound->known) {
-        bound->slowest = slowest;
-        bound->percent = 100 * bound->matrix_cycles / most;
-        bound->flop_per_cycle = flop / most;
-    }
+    issue_bound_make(family, &work, 0, bound);
 }
 
 /* ---- Ways through a loop
@@ -303,11 +155,10 @@ static void mark_always(const struct assembly *assembly, const struct assembly_l
 /* ---- Loads and their waits
  * ------------------------------------------------------------------------------------------------ */
 
-enum counter { COUNTER_VECTOR, COUNTER_LDS, COUNTER_SCALAR, COUNTERS };
 enum { PASSES = 4 }; /* the last is measured: loads may be issued up to three passes ahead */
 
 struct flight {
-    struct clocks issued;
+    struct issue_clocks issued;
     int kind; /* index into issue_loop.covers, -1: a store */
 };
 
@@ -316,54 +167,8 @@ struct queue {
     int first, end;
 };
 
-static const char *const cover_kinds[3] = {"global", "lds", "scalar"};
-
-/* Which counter an instruction raises; false: none. */
-static bool raises(const struct family *family, const struct instruction *instruction, enum counter *counter) {
-    switch (instruction->unit) {
-    case MIX_GLOBAL:
-    case MIX_BUFFER:
-    case MIX_SCRATCH:
-        *counter = COUNTER_VECTOR;
-        return !instruction->store || family->stores_in_vmcnt;
-    case MIX_LDS:
-        *counter = COUNTER_LDS;
-        return true;
-    case MIX_SCALAR_MEMORY:
-        *counter = family->scalar_counter ? COUNTER_SCALAR : COUNTER_LDS;
-        return instruction->load;
-    default:
-        return false;
-    }
-}
-
-/* How many a wait leaves in flight for each counter, -1: any number. */
-static void wait_limits(const char *text, int limits[COUNTERS]) {
-    static const struct {
-        const char *word;
-        enum counter counter;
-    } words[] = {{"vmcnt(", COUNTER_VECTOR},
-                 {"lgkmcnt(", COUNTER_LDS},
-                 {"s_wait_loadcnt ", COUNTER_VECTOR},
-                 {"s_wait_dscnt ", COUNTER_LDS},
-                 {"s_wait_kmcnt ", COUNTER_SCALAR}};
-    limits[COUNTER_VECTOR] = limits[COUNTER_LDS] = limits[COUNTER_SCALAR] = -1;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const char *found = strstr(text, words[i].word);
-        if (found != NULL) {
-            limits[words[i].counter] = (int)strtol(found + strlen(words[i].word), NULL, 0);
-        }
-    }
-    if (strncmp(text, "s_wait_loadcnt_dscnt ", 21) == 0) { /* loads in bits 8 to 13, LDS in bits 0 to 5 */
-        long both = strtol(text + 21, NULL, 0);
-        limits[COUNTER_VECTOR] = (int)(both >> 8 & 63);
-        limits[COUNTER_LDS] = (int)(both & 63);
-    } else if (strncmp(text, "s_waitcnt 0", 11) == 0 && strtol(text + 10, NULL, 0) == 0) {
-        limits[COUNTER_VECTOR] = limits[COUNTER_LDS] = limits[COUNTER_SCALAR] = 0;
-    }
-}
-
-static void land(struct queue *queue, int limit, const struct clocks *now, bool measured, struct issue_cover *covers) {
+static void land(struct queue *queue, int limit, const struct issue_clocks *now, bool measured,
+                 struct issue_cover *covers) {
     while (queue->end - queue->first > limit) {
         const struct flight *flight = &queue->flights[queue->first++];
         if (flight->kind < 0 || !measured) {
@@ -378,36 +183,35 @@ static void land(struct queue *queue, int limit, const struct clocks *now, bool 
 }
 
 /* Runs the way a few times over in program order, counters as the hardware keeps them. */
-static bool find_covers(const struct assembly *assembly, const struct issue_way *way, const struct family *family,
+static bool find_covers(const struct assembly *assembly, const struct issue_way *way, const struct issue_family *family,
                         int wave, struct issue_cover covers[3]) {
-    struct queue queues[COUNTERS] = {{0}};
-    struct clocks now = {0, 0};
+    struct queue queues[ISSUE_COUNTERS] = {{0}};
+    struct issue_clocks now = {0, 0};
     size_t room = 0;
     for (int i = 0; i < way->block_count; i++) {
         room += (size_t)assembly->blocks[way->blocks[i]].count;
     }
-    struct flight *flights = calloc(room, COUNTERS * PASSES * sizeof *flights);
+    struct flight *flights = calloc(room, ISSUE_COUNTERS * PASSES * sizeof *flights);
     if (flights == NULL) {
         return false;
     }
-    for (int i = 0; i < COUNTERS; i++) {
+    for (int i = 0; i < ISSUE_COUNTERS; i++) {
         queues[i].flights = flights + (size_t)i * PASSES * room;
-        covers[i].kind = cover_kinds[i];
+        covers[i].kind = issue_load_names[i];
     }
     for (int step = 0; step < PASSES * way->block_count; step++) {
         const struct assembly_block *block = &assembly->blocks[way->blocks[step % way->block_count]];
         bool measured = step / way->block_count == PASSES - 1;
         for (int k = block->first; k < block->first + block->count; k++) {
             const struct instruction *instruction = &assembly->instructions[k];
-            enum counter counter;
-            int limits[COUNTERS];
-            tick(family, wave, instruction, &now);
-            if (raises(family, instruction, &counter)) {
-                int kind = instruction->unit == MIX_LDS ? 1 : instruction->unit == MIX_SCALAR_MEMORY ? 2 : 0;
-                queues[counter].flights[queues[counter].end++] = (struct flight){now, instruction->load ? kind : -1};
+            enum issue_counter counter;
+            int limits[ISSUE_COUNTERS], load;
+            issue_tick(family, wave, instruction, &now);
+            if (issue_raises(family, instruction, &counter, &load)) {
+                queues[counter].flights[queues[counter].end++] = (struct flight){now, load};
             } else if (instruction->unit == MIX_WAIT) {
-                wait_limits(instruction->text, limits);
-                for (int i = 0; i < COUNTERS; i++) {
+                issue_wait_limits(instruction->text, limits);
+                for (int i = 0; i < ISSUE_COUNTERS; i++) {
                     if (limits[i] >= 0) {
                         land(&queues[i], limits[i], &now, measured, covers);
                     }
@@ -421,7 +225,7 @@ static bool find_covers(const struct assembly *assembly, const struct issue_way 
 
 bool issue_loop_analyse(const struct assembly *assembly, const struct assembly_loop *loop, const char *target, int wave,
                         struct issue_loop *result, struct error *error) {
-    const struct family *family = family_of(target);
+    const struct issue_family *family = issue_family_of(target);
     size_t count = (size_t)loop->block_count;
     memset(result, 0, sizeof *result);
     int *sequence = malloc(count * sizeof *sequence);

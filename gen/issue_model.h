@@ -4,16 +4,7 @@
 #define GEN_ISSUE_MODEL_H
 
 #include "assembly.h"
-
-/* Cycles that one pass through some instructions keeps each pipe of one SIMD busy; LDS and L0 are shared, so theirs are
- * the cycles in which every SIMD that shares them does the same. */
-struct issue_bound {
-    bool known; /* false: the chip or one of the matrix instructions is not in the tables */
-    double matrix_cycles, simd_cycles, lds_cycles, l0_cycles;
-    const char *slowest;   /* "simd", "matrix", "lds" or "l0"; "" unless known */
-    double percent;        /* matrix_cycles of the slowest pipe's; 0 unless known */
-    double flop_per_cycle; /* of one SIMD, at that bound; 0 unless known */
-};
+#include "issue/cost.h"
 
 /* One way through a loop from its header to its end. */
 struct issue_way {
@@ -49,6 +40,10 @@ void issue_loop_free(struct issue_loop *result);
 /* The bound of a run of instructions given as blocks of `assembly`. */
 void issue_bound_of(const struct assembly *assembly, const int *blocks, int block_count, const char *target, int wave,
                     struct issue_bound *bound);
+
+/* Adds what a block costs that is run so many times by a wave. */
+void issue_work_add(const struct assembly *assembly, int block, const struct issue_family *family, int wave,
+                    double times, struct issue_work *work);
 
 /* SIMDs of one compute unit of a chip; 0: unknown. */
 int issue_simds_per_compute_unit(const char *target);

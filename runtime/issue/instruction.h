@@ -1,6 +1,6 @@
 /* What one instruction of an AMD GPU is, by its mnemonic, and what a run of them is made of. */
-#ifndef GEN_INSTRUCTION_H
-#define GEN_INSTRUCTION_H
+#ifndef ISSUE_INSTRUCTION_H
+#define ISSUE_INSTRUCTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
