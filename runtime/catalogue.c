@@ -145,6 +145,14 @@ static struct fmha_catalogue_library *append(struct fmha_catalogue *catalogue, c
     return library;
 }
 
+static void free_library(struct fmha_catalogue_library *library) {
+    fmha_index_free(library->index);
+    free(library->name);
+    free(library->folder);
+    free(library->note);
+    free(library);
+}
+
 /* Reads the library's index, or notes why there is none. */
 static fmha_status read_index(struct fmha_catalogue_library *library, const char *processor) {
     void *text;
@@ -194,6 +202,9 @@ static fmha_status add_library(struct fmha_catalogue *catalogue, const char *fol
     fmha_status status = library != NULL ? read_index(library, processor) : FMHA_ERROR_MEMORY;
     if (status == FMHA_OK) {
         fmha_log_line(log, "library %s: %s", library->name, library->note);
+    } else if (library != NULL) {
+        free_library(library);
+        catalogue->count--;
     }
     return status;
 }
@@ -271,12 +282,7 @@ fmha_status fmha_catalogue_open(const char *arch, char *const *added, size_t add
 
 void fmha_catalogue_close(struct fmha_catalogue *catalogue) {
     for (size_t i = 0; i < catalogue->count; i++) {
-        struct fmha_catalogue_library *library = catalogue->libraries[i];
-        fmha_index_free(library->index);
-        free(library->name);
-        free(library->folder);
-        free(library->note);
-        free(library);
+        free_library(catalogue->libraries[i]);
     }
     free(catalogue->libraries);
     *catalogue = (struct fmha_catalogue){0};

@@ -166,20 +166,21 @@ int fmha_dispatch_compare(const void *left_pointer, const void *right_pointer) {
     return order != 0 ? order : left->order < right->order ? -1 : left->order > right->order;
 }
 
-/* Makes the list of a library's instances; those of the libraries before it are there. The lock is held. */
-static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
+/* Lists the instances of the first library that is not listed yet. The lock is held. */
+static fmha_status list_instances(struct fmha_dispatch *dispatch) {
+    const size_t i = dispatch->listed;
     const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
     size_t instances = library->index != NULL ? fmha_index_count(library->index) : 0;
     struct loaded **larger = realloc(dispatch->loaded, (i + 1) * sizeof *larger);
     struct loaded *list = larger != NULL && instances > 0 ? calloc(instances, sizeof *list) : NULL;
     if (larger != NULL) {
         dispatch->loaded = larger;
-        dispatch->loaded[i] = list;
-        dispatch->listed = i + 1;
     }
     if (larger == NULL || (list == NULL && instances > 0)) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its instances", dispatch->device->info.name);
     }
+    dispatch->loaded[i] = list;
+    dispatch->listed = i + 1;
     bool runs_objects = dispatch->device->info.image_kind == FMHA_IMAGE_CODE_OBJECT;
     for (size_t j = 0; j < instances; j++) {
         list[j].descriptor = fmha_index_at(library->index, j);
@@ -188,6 +189,15 @@ static fmha_status list_instances(struct fmha_dispatch *dispatch, size_t i) {
         list[j].has_object = runs_objects && fmha_catalogue_has_object(library, list[j].descriptor);
     }
     return fmha_dispatch_read_library_choices(dispatch, library);
+}
+
+/* The lock is held. */
+static fmha_status list_libraries(struct fmha_dispatch *dispatch) {
+    fmha_status status = FMHA_OK;
+    while (dispatch->listed < dispatch->catalogue.count && status == FMHA_OK) {
+        status = list_instances(dispatch);
+    }
+    return status;
 }
 
 /* Reads the catalogue once. The lock is held. */
@@ -201,9 +211,7 @@ fmha_status fmha_dispatch_open(struct fmha_dispatch *dispatch) {
         return status;
     }
     dispatch->opened = true;
-    for (size_t i = 0; i < dispatch->catalogue.count && status == FMHA_OK; i++) {
-        status = list_instances(dispatch, i);
-    }
+    status = list_libraries(dispatch);
     if (status == FMHA_OK) {
         status = fmha_dispatch_read_choices(dispatch);
     }
@@ -259,22 +267,41 @@ const struct refusal *fmha_dispatch_refusal(const struct fmha_dispatch *dispatch
     return refusal;
 }
 
+static bool is_being_generated(const struct fmha_dispatch *dispatch, const struct fmha_key *key) {
+    const struct generation *generation = dispatch->generations;
+    while (generation != NULL && !fmha_key_equal(generation->key, key)) {
+        generation = generation->next;
+    }
+    return generation != NULL;
+}
+
+/* Lets go of the lock while the generator runs: only who asks for the same key waits for it. */
+static fmha_status ask_generator(struct fmha_dispatch *dispatch, const struct fmha_key *key, char **made) {
+    struct generation generation = {dispatch->generations, key}, **link = &dispatch->generations;
+    dispatch->generations = &generation;
+    pthread_mutex_unlock(&dispatch->lock);
+    fmha_status status = fmha_generator_folder(key, dispatch->device->info.arch, &dispatch->log, made);
+    pthread_mutex_lock(&dispatch->lock);
+    while (*link != &generation) {
+        link = &(*link)->next;
+    }
+    *link = generation.next;
+    pthread_cond_broadcast(&dispatch->changed);
+    return status;
+}
+
 /* Asks the generator for what no library has. Without success it is not asked again for this key, and that is no error:
- * the caller finds that there is no instance. The lock is held. */
+ * the caller finds that there is no instance. The lock is held, but for a while. */
 static fmha_status generate(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route) {
-    const char *arch = dispatch->device->info.arch;
     char *folder;
     if (fmha_dispatch_refusal(dispatch, key) != NULL) {
         return FMHA_OK;
     }
-    fmha_status status = fmha_generator_folder(key, arch, &dispatch->log, &folder);
+    fmha_status status = ask_generator(dispatch, key, &folder);
     if (status == FMHA_OK) {
-        size_t libraries = dispatch->catalogue.count;
-        status = fmha_catalogue_add(&dispatch->catalogue, arch, folder, &dispatch->log);
+        status = fmha_catalogue_add(&dispatch->catalogue, dispatch->device->info.arch, folder, &dispatch->log);
         free(folder);
-        if (status == FMHA_OK && dispatch->catalogue.count > libraries) {
-            status = list_instances(dispatch, libraries);
-        }
+        status = status == FMHA_OK ? list_libraries(dispatch) : status;
         return status == FMHA_OK ? make_route(dispatch, key, route) : status;
     }
     fmha_log_line(&dispatch->log, "generator: %s", fmha_last_error());
@@ -299,6 +326,9 @@ fmha_status fmha_dispatch_route(struct fmha_dispatch *dispatch, const struct fmh
     }
     pthread_mutex_lock(&dispatch->lock);
     fmha_status status = FMHA_OK;
+    while (is_being_generated(dispatch, key)) {
+        pthread_cond_wait(&dispatch->changed, &dispatch->lock);
+    }
     *route = (struct route *)fmha_routes_find(&dispatch->routes, key); /* another thread may have been quicker */
     if (*route == NULL) {
         status = make_route(dispatch, key, route);

@@ -209,7 +209,7 @@ fmha_status fmha_dispatch_explain(fmha_device *device, const struct fmha_key *ke
     if (status == FMHA_OK) {
         status = find_taken(&explanation);
     }
-    for (size_t i = 0; status == FMHA_OK && i < dispatch->catalogue.count; i++) {
+    for (size_t i = 0; status == FMHA_OK && i < dispatch->listed; i++) {
         const struct fmha_catalogue_library *library = dispatch->catalogue.libraries[i];
         size_t count = library->index != NULL ? fmha_index_count(library->index) : 0;
         if (count == 0) {

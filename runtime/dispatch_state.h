@@ -54,6 +54,12 @@ struct refusal {
     char why[1024];
 };
 
+/* A key that the generator is being asked for, on the stack of the thread that does. */
+struct generation {
+    struct generation *next;
+    const struct fmha_key *key;
+};
+
 /* A file of choices that cannot be used. */
 struct damaged_choices {
     struct damaged_choices *next;
@@ -65,12 +71,13 @@ struct fmha_dispatch {
     struct fmha_key key; /* zeros but for the device's target */
     struct fmha_log log;
     struct fmha_routes routes;
-    pthread_mutex_t lock; /* guards what follows; not held while an instance is read, compiled or loaded */
+    pthread_mutex_t lock; /* guards what follows; not held while an instance is generated, read, compiled or loaded */
     pthread_cond_t changed;
     bool opened; /* the catalogue was read */
     struct fmha_catalogue catalogue;
     struct loaded **loaded; /* for each library of the catalogue, one for each of its instances */
-    size_t listed;          /* libraries that `loaded` has */
+    size_t listed;          /* libraries that `loaded` has; those behind them serve nothing yet */
+    struct generation *generations;
     struct refusal *refusals;
     struct fmha_choices found;      /* in files; as those below, for this chip alone */
     struct fmha_choices own, tuned; /* handed in or tuned, which fmha_device_forget keeps; of those the tuned ones */

@@ -81,24 +81,23 @@ static bool find_program(char program[PATH_MAX]) {
 }
 
 /* A folder of its own for each key and each fmhagen, so that an upgraded one makes its instances anew. */
-static char *name_folder(const char *program, const char *options) {
-    char cache[PATH_MAX], text[PATH_MAX + OPTIONS_BYTES + 128], *folder = NULL;
-    struct stat status;
+static fmha_status name_folder(const char *program, const char *options, char **folder) {
+    char cache[PATH_MAX], text[PATH_MAX + OPTIONS_BYTES + 128];
+    struct stat file;
     if (!fmha_cache_folder(cache, sizeof cache)) {
-        fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but there is no cache to keep it in: %s", program, cache);
-        return NULL;
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but there is no cache to keep it in: %s", program,
+                         cache);
     }
-    if (stat(program, &status) != 0) {
-        fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s: %s", program, strerror(errno));
-        return NULL;
+    if (stat(program, &file) != 0) {
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s: %s", program, strerror(errno));
     }
-    snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", program, (long long)status.st_size,
-             (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec, options);
-    if (asprintf(&folder, "%s/generated/%016llx", cache, (unsigned long long)fmha_hash(0, text, strlen(text))) < 0) {
-        fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for the name of a folder", program);
-        return NULL;
+    snprintf(text, sizeof text, "%s %lld %lld.%09ld %s", program, (long long)file.st_size,
+             (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec, options);
+    if (asprintf(folder, "%s/generated/%016llx", cache, (unsigned long long)fmha_hash(0, text, strlen(text))) < 0) {
+        *folder = NULL;
+        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for the name of a folder", program);
     }
-    return folder;
+    return FMHA_OK;
 }
 
 static bool has_index(const char *folder, const char *arch) {
@@ -108,20 +107,21 @@ static bool has_index(const char *folder, const char *arch) {
            access(path, R_OK) == 0;
 }
 
-/* Splits options at blanks; none of their words has one. `storage` holds the words from then on. */
-static fmha_status run(const char *program, const char *folder, const char *options, char storage[OPTIONS_BYTES]) {
+/* Splits options at blanks; none of their words has one. A lack of memory is told as such, all else as that there is no
+ * instance. */
+static fmha_status run(const char *program, const char *folder, const char *options) {
     const char *command[WORDS_MAX] = {program, "library", folder, "--no-compile"};
     size_t count = 4;
-    char *rest = NULL, *words = NULL;
+    char storage[OPTIONS_BYTES], *rest = NULL, *words = NULL;
     int exit_code = 0;
-    snprintf(storage, OPTIONS_BYTES, "%s", options);
+    snprintf(storage, sizeof storage, "%s", options);
     for (char *word = strtok_r(storage, " ", &rest); word != NULL && count < WORDS_MAX - 1;
          word = strtok_r(NULL, " ", &rest)) {
         command[count++] = word;
     }
     fmha_status status = fmha_process_run(command, LIMIT_SECONDS, &words, &exit_code);
     if (status != FMHA_OK) {
-        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s", fmha_last_error());
+        status = status == FMHA_ERROR_MEMORY ? status : fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s", fmha_last_error());
     } else if (exit_code != 0) {
         status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "`%s library DIR %s` ended with exit status %d: %.2000s", program,
                            options, exit_code, words != NULL ? words : "it said nothing");
@@ -132,20 +132,19 @@ static fmha_status run(const char *program, const char *folder, const char *opti
 
 fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, const struct fmha_log *log,
                                   char **folder) {
-    char program[PATH_MAX], options[OPTIONS_BYTES], storage[OPTIONS_BYTES];
+    char program[PATH_MAX], options[OPTIONS_BYTES], *made;
     *folder = NULL;
     if (!find_program(program)) {
         return fmha_fail(FMHA_ERROR_NO_INSTANCE,
                          "fmhagen, which could make one, is not here (FMHA_GENERATOR names it)");
     }
     fmha_generator_options(key, arch, options, sizeof options);
-    char *made = name_folder(program, options);
-    if (made == NULL) {
-        return FMHA_ERROR_NO_INSTANCE;
+    fmha_status status = name_folder(program, options, &made);
+    if (status != FMHA_OK) {
+        return status;
     }
     char reason[CACHE_REASON_BYTES];
     int opened = fmha_cache_open(made, reason); /* makes it, and sees whether others could write there */
-    fmha_status status = FMHA_OK;
     if (opened < 0) {
         status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but its folder %s %s", program, made, reason);
     } else {
@@ -153,7 +152,7 @@ fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, 
     }
     if (status == FMHA_OK && !has_index(made, arch)) {
         fmha_log_line(log, "generator: %s library %s --no-compile %s", program, made, options);
-        status = run(program, made, options, storage);
+        status = run(program, made, options);
     }
     if (status == FMHA_OK && !has_index(made, arch)) {
         status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);

@@ -1,9 +1,11 @@
 /* Many threads at once, on one device. Also run under ThreadSanitizer. */
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dispatch_support.h"
 
@@ -192,5 +194,88 @@ Test(dispatch_threads, everything_at_once) {
     cr_assert_eq(fake->compiles, KEYS);
     cr_assert_eq(fake->modules, KEYS);
     fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* ---- The generator --------------------------------------------------------------------------------------- */
+
+enum { WAITERS = 4 };
+
+/* It notes what it is asked. Head dimensions 16 and 32 take it until there is a file `release`; then it has a library
+ * of the first and refuses the second, as it does at once with all others. */
+static void make_generator(void) {
+    const struct test_instance instance = {.name = "generated", .head_dim = 16, .source = "text"};
+    char library[512], program[300], script[2048];
+    dispatch_write("premade", &instance, 1, library);
+    snprintf(program, sizeof program, "%s/generator", folder);
+    snprintf(script, sizeof script,
+             "#!/bin/sh\necho \"$*\" >>'%s/asked'\nwaited=0\ncase \"$*\" in *'--hd 16'|*'--hd 32')\n"
+             "while [ ! -e '%s/release' ] && [ $waited -lt 1000 ]; do sleep 0.01; waited=$((waited + 1)); done\nesac\n"
+             "case \"$*\" in *'--hd 16') cp -r '%s'/. \"$2\";; *) echo 'not that one'; exit 1;; esac\n",
+             folder, folder, library);
+    support_write(program, script, 0755);
+    setenv("FMHA_GENERATOR", program, 1);
+}
+
+static int count_asked(const char *option) {
+    char path[300];
+    int count = 0;
+    snprintf(path, sizeof path, "%s/asked", folder);
+    char *text = access(path, F_OK) == 0 ? dispatch_read(path) : NULL;
+    for (char *at = text; at != NULL && (at = strstr(at, option)) != NULL; at++) {
+        count++;
+    }
+    free(text);
+    return count;
+}
+
+static void *forward(void *problem) {
+    fmha_status status = fmha_forward(device, problem);
+    bool said = status != FMHA_ERROR_NO_INSTANCE || strstr(fmha_last_error(), "not that one") != NULL;
+    return (void *)(intptr_t)(said ? status : FMHA_ERROR_IO);
+}
+
+/* Threads ask for a key that takes the generator long; meanwhile other keys are served, and refused. */
+static void wait_for_generator(int head_dim, const char *option, fmha_status expected) {
+    fmha_forward_problem problem = problem_of(head_dim / 8 - 1), other = problem_of(0), refused = problem_of(2);
+    pthread_t threads[WAITERS];
+    char release[300];
+    fmha_status status;
+    snprintf(release, sizeof release, "%s/release", folder);
+    device = dispatch_open();
+    for (int i = 0; i < WAITERS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, forward, &problem), 0);
+    }
+    for (int i = 0; i < 1000 && count_asked(option) == 0; i++) {
+        usleep(10000);
+    }
+    cr_assert_eq(count_asked(option), 1);
+    fake->launches = 0;
+    cr_assert_eq(fmha_forward(device, &other), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_forward(device, &refused), FMHA_ERROR_NO_INSTANCE);
+    dispatch_explain(device, &other, &status);
+    cr_assert_eq(status, FMHA_OK);
+    cr_assert_eq(fake->launches, 1, "those who wait for the generator have not launched");
+    support_write(release, "", 0644);
+    for (int i = 0; i < WAITERS; i++) {
+        void *got;
+        pthread_join(threads[i], &got);
+        cr_assert_eq((intptr_t)got, expected);
+    }
+    cr_assert_eq(fmha_forward(device, &problem), expected);
+    cr_assert_eq(count_asked(option), 1, "the others waited for the one that asks");
+    fmha_device_close(device);
+}
+
+Test(dispatch_threads, generator_holds_up_its_key_alone, .timeout = 60) {
+    const struct test_instance instance = {.name = "there", .head_dim = 8, .source = "text"};
+    dispatch_library("library", &instance, 1);
+    make_generator();
+    fake->concurrent = true;
+    wait_for_generator(16, "--hd 16\n", FMHA_OK);
+    char release[300];
+    snprintf(release, sizeof release, "%s/release", folder);
+    unlink(release);
+    wait_for_generator(32, "--hd 32\n", FMHA_ERROR_NO_INSTANCE);
     dispatch_tear_down();
 }
