@@ -1,13 +1,8 @@
 /* An image for a key: who makes it, who waits, and what is said of it. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -15,8 +10,7 @@
 #include "compiler.h"
 #include "driver.h"
 #include "hash.h"
-
-#define PAUSE_MS_MAX 20
+#include "lock.h"
 
 /* One request on its way. */
 typedef struct request {
@@ -67,73 +61,15 @@ static bool make_key(const struct fmha_cache_key *key, request *r) {
 
 /* ---- The lock -------------------------------------------------------------------------------------------- */
 
-static long long now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Whether the open file is the one that has the name now. */
-static bool has_name(int file, int folder, const char *name) {
-    struct stat opened, named;
-    return fstat(file, &opened) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-}
-
-/* 1: locked; 0: another held it until the deadline; -1: files cannot be locked here. */
-static int lock_file(int file, long long deadline_ms) {
-    long pause_ms = 1;
-    while (flock(file, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR) {
-            return -1;
-        }
-        if (now_ms() >= deadline_ms) {
-            return 0;
-        }
-        const struct timespec pause = {.tv_nsec = pause_ms * 1000000};
-        nanosleep(&pause, NULL);
-        pause_ms = pause_ms * 2 < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
-    }
-    return 1;
-}
-
 /* Becomes the one that makes the image, or waits for it: afterwards the entry is worth another look. Without a lock
- * (r->lock_file is -1) the image is made all the same. The kernel drops a dead holder's lock; the file that it leaves
- * is taken over by the next. A holder deletes the file before it lets go, so that who got the lock of a file without a
- * name begins anew. */
+ * (r->lock_file is -1) the image is made all the same. */
 static void take_lock(request *r) {
     int seconds;
     if (fmha_compile_limit(&seconds) != FMHA_OK) {
         seconds = FMHA_COMPILE_SECONDS_DEFAULT; /* the compiler's error will say what is wrong */
     }
-    long long deadline_ms = now_ms() + 1000LL * seconds;
-    for (;;) {
-        int file = openat(r->folder, r->lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
-        if (file < 0) {
-            return;
-        }
-        int locked = lock_file(file, deadline_ms);
-        if (locked == 1 && has_name(file, r->folder, r->lock)) {
-            r->lock_file = file;
-            return;
-        }
-        if (locked < 0) {
-            unlinkat(r->folder, r->lock, 0);
-        }
-        close(file);
-        if (locked != 1) {
-            r->waited_seconds = locked == 0 ? seconds : 0;
-            return;
-        }
-    }
-}
-
-static void release_lock(request *r) {
-    if (r->lock_file >= 0) {
-        unlinkat(r->folder, r->lock, 0);
-        flock(r->lock_file, LOCK_UN); /* for a child process too that was forked meanwhile */
-        close(r->lock_file);
-    }
+    enum fmha_lock lock = fmha_lock_take(r->folder, r->lock, INT64_C(1000) * seconds, &r->lock_file);
+    r->waited_seconds = lock == FMHA_LOCK_HELD ? seconds : 0;
 }
 
 /* ---- Looking, making, keeping ---------------------------------------------------------------------------- */
@@ -213,7 +149,9 @@ static fmha_status get(request *r, fmha_cache_make make, void *context, struct f
             keep(r, result);
         }
     }
-    release_lock(r);
+    if (r->lock_file >= 0) {
+        fmha_lock_release(r->folder, r->lock, r->lock_file);
+    }
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cache_entry.h"
+#include "lock.h"
 
 #define LEFT_SECONDS 3600 /* how old a temporary or a lock must be before it is looked at */
 
@@ -37,10 +38,7 @@ static void remove_unheld(int folder, const char *name) {
     if (file < 0) {
         return;
     }
-    struct stat opened, named;
-    if ((flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fstat(file, &opened) == 0 &&
-        fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 && opened.st_ino == named.st_ino &&
-        opened.st_dev == named.st_dev) {
+    if ((flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && fmha_lock_has_name(folder, name, file)) {
         unlinkat(folder, name, 0);
     }
     close(file);

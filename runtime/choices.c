@@ -8,20 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
 #include "driver.h"
 #include "file.h"
+#include "lock.h"
 
 #define BYTES_MAX      ((size_t)16 << 20)
 #define NAME_MAX_BYTES 255
 #define TEXT_MAX_BYTES 1024
 #define LOCK_SECONDS   10
-#define LOCK_PAUSE_MS  5
 
 const char *const fmha_choice_units[3] = {"bound", "cycles", "us"};
 
@@ -497,45 +495,25 @@ static bool add_all(struct fmha_choices *to, const struct fmha_choices *from) {
     return enough;
 }
 
-/* Whether the open file is the one that has the name now. */
-static bool has_name(int file, const char *path) {
-    struct stat opened, named;
-    return fstat(file, &opened) == 0 && lstat(path, &named) == 0 && opened.st_ino == named.st_ino &&
-           opened.st_dev == named.st_dev;
-}
-
-/* The lock file of those who save: its holder deletes it before letting go, so that who gets a file without a name
- * begins anew. The kernel drops a dead holder's lock. -1 with an error after LOCK_SECONDS. */
+/* -1 with an error when the lock of those who save cannot be had. */
 static int take_lock(const char *path) {
-    for (int waited_ms = 0; waited_ms < LOCK_SECONDS * 1000; waited_ms += LOCK_PAUSE_MS) {
-        int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0666);
-        if (file < 0) {
-            fmha_fail(FMHA_ERROR_IO, "%s: cannot be made: %s; choose another file for the choices", path,
-                      strerror(errno));
-            return -1;
-        }
-        if (flock(file, LOCK_EX | LOCK_NB) == 0) {
-            if (has_name(file, path)) {
-                return file;
-            }
-            waited_ms -= LOCK_PAUSE_MS; /* its holder has just ended: the next attempt follows at once */
-            close(file);
-            continue;
-        }
-        bool held = errno == EWOULDBLOCK || errno == EINTR;
-        int problem = errno;
-        close(file);
-        if (!held) {
-            fmha_fail(FMHA_ERROR_IO, "%s: cannot be locked: %s; choose a file on another file system", path,
-                      strerror(problem));
-            return -1;
-        }
-        const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
-        nanosleep(&pause, NULL);
+    int file;
+    switch (fmha_lock_take(AT_FDCWD, path, INT64_C(1000) * LOCK_SECONDS, &file)) {
+    case FMHA_LOCK_TAKEN:
+        break;
+    case FMHA_LOCK_HELD:
+        fmha_fail(FMHA_ERROR_IO, "%s: another process has held it for %d seconds; end it, then save again", path,
+                  LOCK_SECONDS);
+        break;
+    case FMHA_LOCK_NO_FILE:
+        fmha_fail(FMHA_ERROR_IO, "%s: cannot be made: %s; choose another file for the choices", path, strerror(errno));
+        break;
+    case FMHA_LOCK_UNSUPPORTED:
+        fmha_fail(FMHA_ERROR_IO, "%s: cannot be locked: %s; choose a file on another file system", path,
+                  strerror(errno));
+        break;
     }
-    fmha_fail(FMHA_ERROR_IO, "%s: another process has held it for %d seconds; end it, then save again", path,
-              LOCK_SECONDS);
-    return -1;
+    return file;
 }
 
 static fmha_status write_whole(const char *path, const char *text, size_t bytes) {
@@ -597,8 +575,7 @@ fmha_status fmha_choices_save(const char *path, const struct fmha_choices *choic
         return FMHA_ERROR_IO;
     }
     fmha_status status = merge_into(path, choices);
-    unlink(lock);
-    close(file);
+    fmha_lock_release(AT_FDCWD, lock, file);
     return status;
 }
 

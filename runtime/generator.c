@@ -1,6 +1,7 @@
 #include "generator.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "hash.h"
 #include "index.h"
 #include "library.h"
+#include "lock.h"
 
 #define LIMIT_SECONDS 60
 #define WORDS_MAX     32
@@ -130,6 +132,32 @@ static fmha_status run(const char *program, const char *folder, const char *opti
     return status;
 }
 
+/* Makes the folder's index, if no other process does so meanwhile. Where there can be no lock it is made all the same.
+ */
+static fmha_status make_index(const char *program, const char *folder, const char *arch, const char *options,
+                              const struct fmha_log *log) {
+    char lock[PATH_MAX];
+    int file = -1;
+    fmha_status status = FMHA_OK;
+    snprintf(lock, sizeof lock, "%s.lock", folder);
+    if (fmha_lock_take(AT_FDCWD, lock, INT64_C(1000) * LIMIT_SECONDS, &file) == FMHA_LOCK_HELD) {
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE,
+                         "%s could make one, but another process has held %s for %d seconds; end it", program, lock,
+                         LIMIT_SECONDS);
+    }
+    if (!has_index(folder, arch)) {
+        fmha_log_line(log, "generator: %s library %s --no-compile %s", program, folder, options);
+        status = run(program, folder, options);
+        if (status == FMHA_OK && !has_index(folder, arch)) {
+            status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);
+        }
+    }
+    if (file >= 0) {
+        fmha_lock_release(AT_FDCWD, lock, file);
+    }
+    return status;
+}
+
 fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, const struct fmha_log *log,
                                   char **folder) {
     char program[PATH_MAX], options[OPTIONS_BYTES], *made;
@@ -151,11 +179,7 @@ fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, 
         close(opened);
     }
     if (status == FMHA_OK && !has_index(made, arch)) {
-        fmha_log_line(log, "generator: %s library %s --no-compile %s", program, made, options);
-        status = run(program, made, options);
-    }
-    if (status == FMHA_OK && !has_index(made, arch)) {
-        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);
+        status = make_index(program, made, arch, options, log);
     }
     if (status != FMHA_OK) {
         free(made);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dispatch_support.h"
@@ -277,5 +278,36 @@ Test(dispatch_threads, generator_holds_up_its_key_alone, .timeout = 60) {
     snprintf(release, sizeof release, "%s/release", folder);
     unlink(release);
     wait_for_generator(32, "--hd 32\n", FMHA_ERROR_NO_INSTANCE);
+    dispatch_tear_down();
+}
+
+/* Several processes, none of which finds a library: one asks, the others wait for it. */
+Test(dispatch_threads, generator_is_asked_by_one_process, .timeout = 60) {
+    enum { PROCESSES = 6 };
+    pid_t children[PROCESSES];
+    char path[300];
+    make_generator();
+    fmha_forward_problem problem = problem_of(1);
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            device = dispatch_open();
+            fmha_status status = fmha_forward(device, &problem);
+            fmha_device_close(device);
+            _exit((int)status);
+        }
+    }
+    for (int i = 0; i < 1000 && count_asked("--hd 16\n") == 0; i++) {
+        usleep(10000);
+    }
+    usleep(200000); /* as long as the others may take to get there */
+    snprintf(path, sizeof path, "%s/release", folder);
+    support_write(path, "", 0644);
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        cr_assert_eq(waitpid(children[i], &status, 0), children[i]);
+        cr_assert_eq(status, 0);
+    }
+    cr_assert_eq(count_asked("--hd 16\n"), 1);
     dispatch_tear_down();
 }
