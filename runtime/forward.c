@@ -1,14 +1,14 @@
 /* Forward attention: from the public struct to a key and operands. */
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "dispatch.h"
 #include "driver.h"
 #include "problem.h"
 
-/* Of the fields that every version has had. */
-#define STRUCT_BYTES_FIRST sizeof(fmha_forward_problem)
+/* Of the fields that every version has had: up to `stream`, whatever comes after it. */
+#define STRUCT_BYTES_FIRST (offsetof(fmha_forward_problem, stream) + sizeof(void *))
 
 struct request {
     struct fmha_key key;
@@ -67,10 +67,12 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
     }
     fmha_status status = fmha_problem_check_size("fmha_forward", "fmha_forward_problem", given, given->struct_bytes,
                                                  STRUCT_BYTES_FIRST, sizeof *given);
-    const fmha_forward_problem *p = given;
-    if (status == FMHA_OK) {
-        status = check_words(p);
+    if (status != FMHA_OK) {
+        return status;
     }
+    fmha_forward_problem room;
+    const fmha_forward_problem *p = fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
+    status = check_words(p);
     if (status == FMHA_OK) {
         status = check_lengths(p);
     }

@@ -1,12 +1,13 @@
 /* Packing: from the public struct to a key and operands. */
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "dispatch.h"
 #include "driver.h"
 #include "problem.h"
 
-/* Of the fields that every version has had. */
-#define STRUCT_BYTES_FIRST sizeof(fmha_pack_problem)
+/* Of the fields that every version has had: up to `stream`, whatever comes after it. */
+#define STRUCT_BYTES_FIRST (offsetof(fmha_pack_problem, stream) + sizeof(void *))
 
 struct request {
     struct fmha_key key;
@@ -30,17 +31,20 @@ static fmha_status check(const fmha_pack_problem *p) {
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_pack_problem *p, bool launch,
+static fmha_status read_problem(const fmha_device *device, const fmha_pack_problem *given, bool launch,
                                 struct request *request) {
-    if (device == NULL || p == NULL) {
+    if (device == NULL || given == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_pack: expected a device and a problem, got NULL; pass a valid "
                                               "pointer");
     }
-    fmha_status status =
-        fmha_problem_check_size("fmha_pack", "fmha_pack_problem", p, p->struct_bytes, STRUCT_BYTES_FIRST, sizeof *p);
-    if (status == FMHA_OK) {
-        status = check(p);
+    fmha_status status = fmha_problem_check_size("fmha_pack", "fmha_pack_problem", given, given->struct_bytes,
+                                                 STRUCT_BYTES_FIRST, sizeof *given);
+    if (status != FMHA_OK) {
+        return status;
     }
+    fmha_pack_problem room;
+    const fmha_pack_problem *p = fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
+    status = check(p);
     if (status != FMHA_OK) {
         return status;
     }

@@ -3,6 +3,7 @@
 #define FMHA_PROBLEM_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "descriptor.h"
 
@@ -10,6 +11,17 @@
  * but zeros. */
 fmha_status fmha_problem_check_size(const char *function, const char *type, const void *problem, size_t struct_bytes,
                                     size_t first, size_t known);
+
+/* The struct as this library knows it, `known` bytes: the caller's own, or for one that an older header made shorter a
+ * copy in `room`, in which the fields that came later are 0. Its size was checked. In every call, hence inline. */
+static inline const void *fmha_problem_whole(const void *problem, size_t struct_bytes, void *room, size_t known) {
+    if (struct_bytes >= known) {
+        return problem;
+    }
+    memset(room, 0, known);
+    memcpy(room, problem, struct_bytes);
+    return room;
+}
 
 /* A tensor of a problem, and where it goes. */
 struct fmha_problem_tensor {

@@ -1,6 +1,7 @@
 /* Finding the best of the instances that serve a problem by running them. */
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,11 +169,22 @@ static void tell(const struct contest *contest, fmha_tune_visit visit, void *con
 
 /* ---- The contest ----------------------------------------------------------------------------------------- */
 
-static fmha_status check_options(const char *function, const fmha_tune_options *options) {
-    fmha_status status = fmha_problem_check_size(function, "fmha_tune_options", options, options->struct_bytes,
-                                                 sizeof *options, sizeof *options);
-    if (status == FMHA_OK && (options->rounds < 0 || options->rounds > ROUNDS_MAX || options->warmup_rounds < -1 ||
-                              options->warmup_rounds > ROUNDS_MAX)) {
+/* Of the fields that every version has had: up to `progress_context`, whatever comes after it. */
+#define STRUCT_BYTES_FIRST (offsetof(fmha_tune_options, progress_context) + sizeof(void *))
+
+/* The options as this library knows them; given NULL: as zero-filled. */
+static fmha_status read_options(const char *function, const fmha_tune_options *given, fmha_tune_options *options) {
+    const fmha_tune_options none = {.struct_bytes = sizeof none};
+    given = given != NULL ? given : &none;
+    fmha_status status = fmha_problem_check_size(function, "fmha_tune_options", given, given->struct_bytes,
+                                                 STRUCT_BYTES_FIRST, sizeof *given);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    fmha_tune_options room;
+    *options = *(const fmha_tune_options *)fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
+    if (options->rounds < 0 || options->rounds > ROUNDS_MAX || options->warmup_rounds < -1 ||
+        options->warmup_rounds > ROUNDS_MAX) {
         status = fmha_fail(FMHA_ERROR_ARGUMENT,
                            "%s: expected rounds of 0 to %d and warmup_rounds of -1 to %d, got %d and %d", function,
                            ROUNDS_MAX, ROUNDS_MAX, options->rounds, options->warmup_rounds);
@@ -230,9 +242,8 @@ static fmha_status find_contenders(struct contest *contest, const struct fmha_ke
 fmha_status fmha_tune(fmha_device *device, const char *function, const struct fmha_key *key,
                       const struct fmha_operands *operands, void *stream, const fmha_tune_options *given,
                       fmha_tune_visit visit, void *context) {
-    const fmha_tune_options none = {.struct_bytes = sizeof none};
-    const fmha_tune_options *options = given != NULL ? given : &none;
-    fmha_status status = check_options(function, options);
+    fmha_tune_options options;
+    fmha_status status = read_options(function, given, &options);
     if (status != FMHA_OK) {
         return status;
     }
@@ -240,14 +251,14 @@ fmha_status fmha_tune(fmha_device *device, const char *function, const struct fm
     struct contest contest = {
         .device = device,
         .stream = stream,
-        .options = options,
-        .rounds = options->rounds != 0 ? options->rounds
-                  : counts             ? ROUNDS_COUNTING
-                                       : ROUNDS_DEFAULT,
-        .warmup_rounds = options->warmup_rounds > 0             ? options->warmup_rounds
-                         : options->warmup_rounds < 0 || counts ? 0
-                                                                : WARMUP_DEFAULT,
-        .random = options->seed,
+        .options = &options,
+        .rounds = options.rounds != 0 ? options.rounds
+                  : counts            ? ROUNDS_COUNTING
+                                      : ROUNDS_DEFAULT,
+        .warmup_rounds = options.warmup_rounds > 0             ? options.warmup_rounds
+                         : options.warmup_rounds < 0 || counts ? 0
+                                                               : WARMUP_DEFAULT,
+        .random = options.seed,
     };
     struct fmha_dispatch_candidate *candidates = NULL;
     if (device->driver->measure == NULL) {

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "dispatch_support.h"
+#include "problem.h"
 
 static fmha_device *device;
 
@@ -151,6 +154,56 @@ Test(problem, tensors_out_of_range_are_refused) {
 }
 
 /* ---- The struct's size ------------------------------------------------------------------------------------ */
+
+/* Places bytes so that whatever lies behind them cannot be read. */
+static void *before_nothing(const void *bytes, size_t count) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    cr_assert_neq(pages, MAP_FAILED);
+    cr_assert_eq(mprotect(pages + page, page, PROT_NONE), 0);
+    return memcpy(pages + page - count, bytes, count);
+}
+
+static void leave(void *place, size_t count) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    cr_assert_eq(munmap((char *)place + count - page, 2 * page), 0);
+}
+
+/* A struct of an older header is read as far as it goes; what came later is 0. */
+Test(problem, struct_of_an_older_header) {
+    struct today {
+        size_t struct_bytes;
+        int64_t first, second;
+        void *appended[3];
+    } whole = {.struct_bytes = sizeof whole, .first = 1, .second = 2, .appended = {&whole, &whole, &whole}}, room;
+    const size_t older_bytes = offsetof(struct today, appended);
+    whole.struct_bytes = older_bytes;
+    struct today *older = before_nothing(&whole, older_bytes);
+    memset(&room, 0xff, sizeof room);
+    const struct today *read = fmha_problem_whole(older, older_bytes, &room, sizeof room);
+    cr_assert_eq(read->struct_bytes, older_bytes);
+    cr_assert_eq(read->first, 1);
+    cr_assert_eq(read->second, 2);
+    for (int i = 0; i < 3; i++) {
+        cr_assert_null(read->appended[i]);
+    }
+    leave(older, older_bytes);
+    cr_assert_eq(fmha_problem_whole(&whole, sizeof whole, &room, sizeof room), &whole, "no copy of today's");
+    cr_assert_eq(fmha_problem_whole(&whole, sizeof whole + 8, &room, sizeof room), &whole);
+    tear_down();
+}
+
+/* The size that the first header had stays enough, and nothing beyond it is looked at. */
+Test(problem, struct_of_the_first_header) {
+    const size_t first_bytes = 232;
+    fmha_forward_problem problem = dispatch_problem();
+    problem.struct_bytes = first_bytes;
+    fmha_forward_problem *placed = before_nothing(&problem, first_bytes);
+    expect_launched(placed, "aligned");
+    cr_assert_eq(fmha_forward_prepare(device, placed), FMHA_OK);
+    leave(placed, first_bytes);
+    tear_down();
+}
 
 Test(problem, size_of_another_version) {
     struct {
