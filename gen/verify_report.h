@@ -19,7 +19,7 @@ struct verify_pack_shape {
     int64_t batch, heads, seqlen, head_dim; /* 0 and up; heads 1 and up */
 };
 
-enum { VERIFY_COUNTERS_MAX = 48 };
+enum { VERIFY_COUNTERS_MAX = 96 };
 
 /* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */
 struct verify_counter {

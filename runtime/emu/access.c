@@ -234,7 +234,7 @@ ALWAYS_INLINE void memory_access(emu_lane *lane, uintptr_t address, size_t bytes
         note_writer(lane, allocation, offset, bytes, at);
     }
     if (__builtin_expect(worker->count != NULL, 0)) {
-        emu_count_memory(&allocation->views, offset, bytes, write);
+        emu_traffic_touch(&allocation->views, offset, bytes, write);
     }
 }
 

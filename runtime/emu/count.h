@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "engine.h"
+#include "traffic.h"
 
 enum { EMU_COUNT_SITES = 1024 }; /* accesses to LDS in a kernel's code of which account is kept; a power of two */
 
@@ -50,11 +51,7 @@ struct emu_count {
 struct emu_counters {
     pthread_mutex_t lock;
     uint64_t total[EMU_COUNT_TOTALS];
-    struct emu_tensor_count {
-        char label[EMU_LABEL_BYTES];
-        uint64_t value[4]; /* bytes_read, bytes_written, unique_bytes_read, unique_bytes_written */
-    } * tensors;
-    size_t tensor_count;
+    emu_traffic traffic;
     bool lost;
     fmha_counter *seen; /* handed out */
     size_t seen_count;
@@ -68,8 +65,7 @@ fmha_status emu_counters_list(emu_counters *counters, const fmha_counter **list,
 /* What was counted as cycles of one compute unit on which nothing overlaps (docs/emulator.md). */
 fmha_status emu_counters_cycles(const emu_counters *counters, double *cycles);
 
-/* Around a launch that is counted. */
-fmha_status emu_count_begin(emu_memory *memory);
+/* A launch that emu_traffic_begin preceded has ended. */
 void emu_count_end(emu_counters *counters, const emu_memory *memory);
 
 /* A worker begins with a launch that is counted and ends with it. False without memory. */
@@ -77,7 +73,6 @@ bool emu_count_worker_begin(emu_worker *worker);
 void emu_count_worker_end(emu_worker *worker, emu_counters *counters);
 
 void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at);
-void emu_count_memory(const emu_views *views, size_t offset, size_t bytes, bool write);
 /* The lanes of a wave have met or ended: what they did since they last met is added up. */
 void emu_count_met(emu_worker *worker);
 

@@ -171,7 +171,7 @@ static fmha_status run(device *owner, void *kernel, const fmha_launch_config *co
         .findings = &common->findings,
     };
     if (counters != NULL) {
-        status = emu_count_begin(&common->memory);
+        status = emu_traffic_begin(&common->memory);
     }
     if (status == FMHA_OK) {
         status = emu_launch_run(&owner->workers, &started, common->threads);
@@ -191,24 +191,16 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
     return run(owner, kernel, config, owner->common.count ? &owner->counters : NULL);
 }
 
-static unsigned long long times_found(const emu_findings *findings) {
-    unsigned long long times = 0;
-    for (size_t i = 0; i < findings->count; i++) {
-        times += findings->list[i].count;
-    }
-    return times;
-}
-
 /* Counts a launch of its own. One that has findings costs nothing that could be told: it is wrong. */
 static fmha_status measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
     device *owner = state;
     const emu_findings *findings = &owner->common.findings;
     size_t before = findings->count;
-    unsigned long long times = times_found(findings);
+    unsigned long long times = emu_findings_times(findings);
     emu_counters_clear(&owner->measured);
     fmha_status status = run(owner, kernel, config, &owner->measured);
-    emu_state_synchronize(state, config->stream);             /* older findings are no fault of this launch */
-    if (status == FMHA_OK && times_found(findings) > times) { /* a new finding, or one that is known once more */
+    emu_state_synchronize(state, config->stream);                    /* older findings are no fault of this launch */
+    if (status == FMHA_OK && emu_findings_times(findings) > times) { /* a new finding, or one that is known once more */
         const emu_finding *found = &findings->list[findings->count > before ? before : 0];
         status = emu_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
     }

@@ -149,3 +149,11 @@ fmha_status emu_findings_list(emu_findings *findings, const fmha_finding **list,
     *count = findings->seen_count;
     return FMHA_OK;
 }
+
+unsigned long long emu_findings_times(const emu_findings *findings) {
+    unsigned long long times = 0;
+    for (size_t i = 0; i < findings->count; i++) {
+        times += findings->list[i].count;
+    }
+    return times;
+}

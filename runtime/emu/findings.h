@@ -37,6 +37,9 @@ void emu_findings_add(emu_findings *findings, const char *kind, unsigned long lo
 void emu_findings_repeat(emu_findings *findings, const char *kind, const char *file, int line,
                          unsigned long long times);
 
+/* How often anything was found: counts summed. */
+unsigned long long emu_findings_times(const emu_findings *findings);
+
 /* The findings in the order of workgroups; the array and its strings live until the next call or clear. */
 fmha_status emu_findings_list(emu_findings *findings, const fmha_finding **list, size_t *count);
 

@@ -72,7 +72,7 @@ static const emu_chip *find_chip(const char *driver, const char *selector) {
 
 fmha_status emu_state_open(emu_state *state, const char *driver, const char *prefix, const char *title,
                            const char *selector) {
-    *state = (emu_state){.driver = driver, .checks = true};
+    *state = (emu_state){.driver = driver, .checks = true, .count_most = 1};
     state->chip = find_chip(driver, selector);
     if (state->chip == NULL) {
         return FMHA_ERROR_NO_DEVICE;
@@ -151,12 +151,11 @@ fmha_status emu_state_memory_view(void *state, const fmha_tensor_view *view) {
 
 fmha_status emu_state_set(void *state, const char *option, int64_t value) {
     emu_state *owner = state;
-    static const struct {
+    const struct {
         const char *name;
         int64_t most;
-    } options[] = {
-        {"seed", INT64_MAX}, {"threads", EMU_THREADS_MAX}, {"seconds", SECONDS_MAX}, {"checks", 1}, {"count", 1},
-        {"lines", 1}};
+    } options[] = {{"seed", INT64_MAX}, {"threads", EMU_THREADS_MAX}, {"seconds", SECONDS_MAX},
+                   {"checks", 1},       {"count", owner->count_most}, {"lines", 1}};
     int which = 0, option_count = (int)(sizeof options / sizeof *options) - (owner->lines == NULL);
     while (which < option_count && strcmp(options[which].name, option) != 0) {
         which++;
@@ -184,7 +183,7 @@ fmha_status emu_state_set(void *state, const char *option, int64_t value) {
         owner->checks = value != 0;
         break;
     case 4:
-        owner->count = value != 0;
+        owner->count = (unsigned)value;
         break;
     default:
         *owner->lines = value != 0;

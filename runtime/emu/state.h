@@ -26,8 +26,9 @@ typedef struct emu_state {
     unsigned threads, seconds;
     uint32_t launches;
     char symbol[256]; /* of the kernel that was launched last */
-    bool checks, count;
-    bool *lines;   /* the option of that name; NULL: the device has none */
+    bool checks;
+    unsigned count, count_most; /* the option of that name, and the most that the device knows */
+    bool *lines;                /* the option of that name; NULL: the device has none */
     bool given_up; /* a workgroup since the last synchronization, so that outputs lack what it would have written */
 } emu_state;
 

@@ -25,8 +25,8 @@ struct loaded {
 };
 
 struct device {
-    emu_state common; /* first */
-    isa_counters counters;
+    emu_state common;                /* first */
+    isa_counters counters, measured; /* measured: of one launch */
     loaded *modules;
     bool lines; /* kernels compiled from now on carry the lines of their source */
 };
@@ -58,7 +58,9 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
         return status;
     }
     opened->common.lines = &opened->lines;
+    opened->common.count_most = 2;
     isa_counters_init(&opened->counters);
+    isa_counters_init(&opened->measured);
     *info = emu_state_info(&opened->common);
     info->image_kind = FMHA_IMAGE_CODE_OBJECT;
     *state = opened;
@@ -66,8 +68,7 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
 }
 
 static fmha_status counters(void *state, const fmha_counter **list, size_t *count) {
-    isa_counters_list(&((device *)state)->counters, list, count);
-    return FMHA_OK;
+    return isa_counters_list(&((device *)state)->counters, list, count);
 }
 
 static fmha_status clear_counters(void *state) {
@@ -164,6 +165,8 @@ static void device_close(void *state) {
         closed->modules = module->next;
         module_free(closed, module);
     }
+    isa_counters_clear(&closed->counters);
+    isa_counters_clear(&closed->measured);
     emu_state_close(&closed->common);
     free(closed);
 }
@@ -295,11 +298,13 @@ static void free_arguments(emu_memory *memory, isa_launch *ended) {
     }
 }
 
-static fmha_status launch(void *state, void *handle, const fmha_launch_config *config) {
-    device *owner = state;
+/* `counters` NULL: it is not counted; `count` 2: by instruction too. */
+static fmha_status run(device *owner, void *handle, const fmha_launch_config *config, unsigned count,
+                       isa_counters *counters) {
     emu_state *common = &owner->common;
     const isa_image_kernel *found = handle;
     const isa_kernel *kernel = &found->kernel;
+    isa_costs costs = {0};
     fmha_status status = check_launch(common, found, config);
     if (status != FMHA_OK) {
         return status;
@@ -317,19 +322,59 @@ static fmha_status launch(void *state, void *handle, const fmha_launch_config *c
         .seconds = common->seconds,
         .number = ++common->launches,
         .checks = common->checks,
-        .count = common->count,
-        .counters = &owner->counters,
+        .count = counters != NULL ? count : 0,
+        .costs = &costs,
+        .counters = counters,
         .lines = ((loaded *)found->module)->lines,
     };
-    status = make_arguments(&common->memory, kernel, config, &started);
+    if (counters != NULL) {
+        /* The arguments' memory comes later and is not counted. */
+        status = isa_costs_init(&costs, kernel, common->chip->arch)
+                     ? emu_traffic_begin(&common->memory)
+                     : isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory to count %s", kernel->symbol);
+    }
+    if (status == FMHA_OK) {
+        status = make_arguments(&common->memory, kernel, config, &started);
+    }
     if (status == FMHA_OK) {
         status = isa_launch_run(&started, common->threads);
     }
     free_arguments(&common->memory, &started);
+    isa_costs_free(&costs);
     if (status == FMHA_OK) {
         emu_state_note_launch(common, atomic_load(&started.given_up) > 0, started.checks);
+        if (counters != NULL) {
+            emu_traffic_end(&counters->traffic, &common->memory);
+        }
     }
     return status;
+}
+
+static fmha_status launch(void *state, void *kernel, const fmha_launch_config *config) {
+    device *owner = state;
+    unsigned count = owner->common.count;
+    return run(owner, kernel, config, count, count > 0 ? &owner->counters : NULL);
+}
+
+/* Counts a launch of its own. One that has findings costs nothing that could be told: it is wrong. */
+static fmha_status measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
+    device *owner = state;
+    const emu_findings *findings = &owner->common.findings;
+    size_t before = findings->count;
+    unsigned long long times = emu_findings_times(findings);
+    isa_counters_clear(&owner->measured);
+    fmha_status status = run(owner, kernel, config, 1, &owner->measured);
+    emu_state_synchronize(state, config->stream); /* older findings are no fault of this launch */
+    if (status == FMHA_OK && emu_findings_times(findings) > times) {
+        const emu_finding *found = &findings->list[findings->count > before ? before : 0];
+        status = isa_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
+    }
+    return status == FMHA_OK ? isa_counters_cycles(&owner->measured, amount) : status;
+}
+
+static void about(void *state, char *text, size_t room) {
+    const device *owner = state;
+    snprintf(text, room, "machine code of %s, executed by fmhagen " FMHA_VERSION, owner->common.chip->arch);
 }
 
 static const fmha_driver driver = {
@@ -346,6 +391,9 @@ static const fmha_driver driver = {
     .module_unload = module_unload,
     .module_kernel = module_kernel,
     .launch = launch,
+    .measure = measure,
+    .measure_unit = "counted cycles",
+    .about = about,
     .synchronize = emu_state_synchronize,
     .findings = emu_state_findings,
     .clear_findings = emu_state_clear_findings,

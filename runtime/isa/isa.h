@@ -259,7 +259,9 @@ typedef struct isa_launch {
     unsigned long long instructions_max; /* of one wave; 0: any */
     unsigned seconds;                    /* processor time that a workgroup may take; 0: any */
     uint32_t number;                     /* of the device's launches, for the account of who wrote what */
-    bool checks, count;
+    bool checks;
+    unsigned count;                /* 0, 1; 2: by instruction too */
+    const struct isa_costs *costs; /* where it is counted */
     struct isa_counters *counters;
     struct isa_lines *lines;
     atomic_ullong next_group, given_up;

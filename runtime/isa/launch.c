@@ -117,7 +117,10 @@ static void begin_wave(isa_worker *worker, unsigned number) {
         wave->checks = &worker->checks[number];
         isa_checks_begin(wave->checks);
     }
-    wave->counts = launch->count ? &worker->counts : NULL;
+    wave->counts = launch->count > 0 ? &worker->counts : NULL;
+    if (wave->counts != NULL) {
+        isa_count_begin(wave);
+    }
     set_scalars(wave);
     set_work_items(wave);
 }
@@ -248,7 +251,7 @@ static void run_group(isa_worker *worker, unsigned long long number) {
 
 static void worker_free(isa_worker *worker) {
     if (worker != NULL) {
-        free(worker->counts.executed);
+        free(worker->counts.tallies);
         free(worker->lds);
         free(worker->lds_area);
         free(worker->vgprs);
@@ -289,9 +292,10 @@ static isa_worker *worker_new(isa_launch *launch) {
     if (complete && worker->lds != NULL) {
         worker->lds->area = worker->lds_area;
     }
-    if (launch->count) {
-        worker->counts.executed = calloc(kernel->count, sizeof *worker->counts.executed);
-        complete = complete && worker->counts.executed != NULL;
+    if (launch->count > 0) {
+        worker->counts.costs = launch->costs;
+        worker->counts.tallies = calloc(kernel->count, sizeof *worker->counts.tallies);
+        complete = complete && worker->counts.tallies != NULL;
     }
     if (!complete) {
         worker_free(worker);
@@ -311,8 +315,8 @@ static void *work(void *argument) {
         run_group(worker, number);
     }
     isa_report_end(worker);
-    if (launch->count) {
-        isa_counters_add(launch->counters, launch->kernel, &worker->counts, worker->waves);
+    if (launch->count > 0) {
+        isa_counters_add(launch->counters, launch, &worker->counts, worker->waves);
     }
     return NULL;
 }
@@ -351,7 +355,7 @@ fmha_status isa_launch_run(isa_launch *launch, unsigned threads) {
     if (started == 0) {
         return isa_fail(FMHA_ERROR_DRIVER, "isa: cannot start a thread (%s): raise ulimit -u", strerror(problem));
     }
-    if (launch->count) {
+    if (launch->count > 0) {
         isa_counters_launched(launch->counters, launch->groups);
     }
     return FMHA_OK;

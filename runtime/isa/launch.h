@@ -19,7 +19,7 @@ typedef struct isa_seen {
 typedef struct isa_worker {
     isa_group group; /* first: reports find the worker by a wave's group */
     struct isa_checks checks[ISA_WAVES_MAX];
-    struct isa_counts counts;
+    struct isa_counts counts; /* its tallies NULL: nothing is counted */
     isa_seen seen[ISA_SEEN_MAX];
     emu_lds *lds;
     unsigned char *lds_area;

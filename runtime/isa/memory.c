@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../emu/banks.h"
+#include "../emu/traffic.h"
 #include "counts.h"
 
 enum { LINE_BYTES = 128, WHERE_BYTES = 256 }; /* of the caches of RDNA3 (guide, memory hierarchy) */
@@ -90,12 +92,27 @@ static unsigned char *find_bytes(isa_wave *wave, int lane, uint64_t address, siz
     return (unsigned char *)(uintptr_t)address;
 }
 
+static void count_traffic(isa_wave *wave, uint64_t address, size_t bytes, bool write) {
+    const emu_allocation *allocation = find_allocation(wave->group, address);
+    if (allocation != NULL) {
+        emu_traffic_touch(&allocation->views, (size_t)(address - allocation->begin), bytes, write);
+    }
+}
+
 unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write) {
-    return find_bytes(wave, lane, address, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ);
+    unsigned char *found = find_bytes(wave, lane, address, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ);
+    if (found != NULL && lane < 0 && wave->counts != NULL) {
+        count_traffic(wave, address, bytes, write);
+    }
+    return found;
 }
 
 unsigned char *isa_global_shared(isa_wave *wave, int lane, uint64_t address, size_t bytes) {
     return find_bytes(wave, lane, address, bytes, FMHA_ACCESS_READ | FMHA_ACCESS_WRITE);
+}
+
+static isa_tally *tally_of(const isa_wave *wave) {
+    return &wave->counts->tallies[wave->running - wave->group->launch->kernel->code];
 }
 
 void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,
@@ -103,9 +120,10 @@ void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[IS
     uint64_t lines[2 * ISA_LANES_MAX], previous = UINT64_MAX;
     size_t count = 0, lanes = 0;
     for (uint64_t left = mask; left != 0; left &= left - 1) {
-        uint64_t first = addresses[__builtin_ctzll(left)] / LINE_BYTES;
-        uint64_t last = (addresses[__builtin_ctzll(left)] + bytes - 1) / LINE_BYTES;
+        uint64_t address = addresses[__builtin_ctzll(left)];
+        uint64_t first = address / LINE_BYTES, last = (address + bytes - 1) / LINE_BYTES;
         lanes++;
+        count_traffic(wave, address, bytes, write);
         for (uint64_t line = first; line <= last; line++) {
             bool known = line == previous;
             for (size_t i = 0; i < count && !known; i++) {
@@ -117,7 +135,15 @@ void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[IS
             previous = line;
         }
     }
+    if (lanes == 0) {
+        return;
+    }
     struct isa_counts *counts = wave->counts;
+    isa_tally *tally = tally_of(wave);
+    tally->accesses++;
+    tally->bytes += lanes * bytes;
+    tally->lines += count;
+    *(write ? &counts->global_writes : &counts->global_reads) += 1;
     *(write ? &counts->global_bytes_written : &counts->global_bytes_read) += lanes * bytes;
     *(write ? &counts->global_lines_written : &counts->global_lines_read) += count;
 }
@@ -176,36 +202,18 @@ bool isa_lds_check(isa_wave *wave, int lane, uint32_t at, size_t bytes, bool wri
     return true;
 }
 
-/* 32 banks of 4 bytes each serve one word in a cycle; lanes that want the same word are served together. 4 bytes a lane
- * go through in groups of 32 lanes, 8 in groups of 16, 16 in groups of 8, in the order of their numbers (as the
- * emulated device counts; docs/emulator.md says what is known of it). */
 void isa_count_lds(isa_wave *wave, uint64_t mask, const uint32_t addresses[ISA_LANES_MAX], size_t bytes, bool write) {
-    enum { BANKS = 32, WORD = 4 };
-    size_t words = bytes > WORD ? bytes / WORD : 1, group_lanes = BANKS / words, lanes = 0;
-    struct isa_counts *counts = wave->counts;
-    for (unsigned first = 0; first < wave->lanes; first += (unsigned)group_lanes) {
-        uint32_t wanted[BANKS][BANKS];
-        uint8_t depth[BANKS] = {0};
-        unsigned cycles = 0;
-        for (unsigned lane = first; lane < first + group_lanes && lane < wave->lanes; lane++) {
-            if ((mask >> lane & 1) == 0) {
-                continue;
-            }
-            lanes++;
-            for (size_t word = 0; word < words; word++) {
-                uint32_t index = addresses[lane] / WORD + (uint32_t)word, bank = index % BANKS;
-                bool known = false;
-                for (unsigned i = 0; i < depth[bank] && !known; i++) {
-                    known = wanted[bank][i] == index;
-                }
-                if (!known) {
-                    wanted[bank][depth[bank]++] = index;
-                    cycles = depth[bank] > cycles ? depth[bank] : cycles;
-                }
-            }
-        }
-        counts->lds_cycles += cycles;
-        counts->lds_conflicts += cycles > 1 ? cycles - 1 : 0;
+    if (mask == 0) {
+        return;
     }
-    *(write ? &counts->lds_bytes_written : &counts->lds_bytes_read) += lanes * bytes;
+    emu_bank_cycles taken = emu_banks_serve(mask, addresses, bytes);
+    struct isa_counts *counts = wave->counts;
+    isa_tally *tally = tally_of(wave);
+    uint64_t all = (unsigned)__builtin_popcountll(mask) * bytes;
+    tally->accesses++;
+    tally->bytes += all;
+    tally->lds_cycles += taken.cycles;
+    tally->lds_conflicts += taken.conflicts;
+    *(write ? &counts->lds_writes : &counts->lds_reads) += 1;
+    *(write ? &counts->lds_bytes_written : &counts->lds_bytes_read) += all;
 }

@@ -263,7 +263,7 @@ void isa_wave_run(isa_wave *wave, uint64_t steps) {
         const isa_instruction *i = &kernel->code[wave->pc];
         wave->running = i;
         if (wave->counts != NULL) {
-            wave->counts->executed[wave->pc]++;
+            isa_count_step(wave);
         }
         wave->pc++;
         wave->executed++;
