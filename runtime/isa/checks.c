@@ -37,7 +37,8 @@ void isa_check_vgpr_read(isa_wave *wave, unsigned reg, uint64_t mask) {
     if (checks->collecting) {
         checks->unwritten |= missing;
     } else if (missing != 0) {
-        isa_report(wave, __builtin_ctzll(missing), "register-unwritten", "reads v%u before it was written", reg);
+        isa_report(wave, __builtin_ctzll(missing), "register-unwritten",
+                   "reads v%u, which was not written, or was made of what was not", reg);
         checks->vgpr_written[reg] |= missing;
     }
 }
