@@ -65,14 +65,16 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_forward: expected a device and a problem, got NULL; pass a valid "
                                               "pointer");
     }
-    fmha_status status = fmha_problem_check_size("fmha_forward", "fmha_forward_problem", given, given->struct_bytes,
-                                                 STRUCT_BYTES_FIRST, sizeof *given);
-    if (status != FMHA_OK) {
-        return status;
-    }
     fmha_forward_problem room;
-    const fmha_forward_problem *p = fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
-    status = check_words(p);
+    const fmha_forward_problem *p = given;
+    if (given->struct_bytes != sizeof room) {
+        p = fmha_problem_adapt("fmha_forward", "fmha_forward_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST,
+                               &room, sizeof room);
+    }
+    if (p == NULL) {
+        return FMHA_ERROR_ARGUMENT;
+    }
+    fmha_status status = check_words(p);
     if (status == FMHA_OK) {
         status = check_lengths(p);
     }

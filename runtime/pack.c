@@ -37,14 +37,16 @@ static fmha_status read_problem(const fmha_device *device, const fmha_pack_probl
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_pack: expected a device and a problem, got NULL; pass a valid "
                                               "pointer");
     }
-    fmha_status status = fmha_problem_check_size("fmha_pack", "fmha_pack_problem", given, given->struct_bytes,
-                                                 STRUCT_BYTES_FIRST, sizeof *given);
-    if (status != FMHA_OK) {
-        return status;
-    }
     fmha_pack_problem room;
-    const fmha_pack_problem *p = fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
-    status = check(p);
+    const fmha_pack_problem *p = given;
+    if (given->struct_bytes != sizeof room) {
+        p = fmha_problem_adapt("fmha_pack", "fmha_pack_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST, &room,
+                               sizeof room);
+    }
+    if (p == NULL) {
+        return FMHA_ERROR_ARGUMENT;
+    }
+    fmha_status status = check(p);
     if (status != FMHA_OK) {
         return status;
     }

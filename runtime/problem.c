@@ -1,24 +1,32 @@
 #include "problem.h"
 
+#include <string.h>
+
 #include "driver.h"
 
-fmha_status fmha_problem_check_size(const char *function, const char *type, const void *problem, size_t struct_bytes,
-                                    size_t first, size_t known) {
+const void *fmha_problem_adapt(const char *function, const char *type, const void *problem, size_t struct_bytes,
+                               size_t first, void *room, size_t known) {
     if (struct_bytes < first || struct_bytes > (size_t)1 << 16) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "%s: struct_bytes: expected sizeof(%s), at least %zu, got %zu; begin with the type's _INIT",
-                         function, type, first, struct_bytes);
+        fmha_fail(FMHA_ERROR_ARGUMENT,
+                  "%s: struct_bytes: expected sizeof(%s), at least %zu, got %zu; begin with the type's _INIT", function,
+                  type, first, struct_bytes);
+        return NULL;
     }
     const unsigned char *bytes = problem;
     for (size_t i = known; i < struct_bytes; i++) {
         if (bytes[i] != 0) {
-            return fmha_fail(FMHA_ERROR_ARGUMENT,
-                             "%s: %s is newer than this libfmha %s and uses what it does not know (byte %zu of %zu is "
-                             "not 0); install the libfmha that belongs to the header",
-                             function, type, fmha_version(), i, struct_bytes);
+            fmha_fail(FMHA_ERROR_ARGUMENT,
+                      "%s: %s is newer than this libfmha %s and uses what it does not know (byte %zu of %zu is not 0); "
+                      "install the libfmha that belongs to the header",
+                      function, type, fmha_version(), i, struct_bytes);
+            return NULL;
         }
     }
-    return FMHA_OK;
+    if (struct_bytes >= known) {
+        return problem;
+    }
+    memset(room, 0, known);
+    return memcpy(room, problem, struct_bytes);
 }
 
 fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor) {

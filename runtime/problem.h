@@ -3,25 +3,15 @@
 #define FMHA_PROBLEM_H
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "descriptor.h"
 
-/* A struct of the caller's, `struct_bytes` by its own word: at least `first` bytes, and beyond the `known` ones nothing
- * but zeros. */
-fmha_status fmha_problem_check_size(const char *function, const char *type, const void *problem, size_t struct_bytes,
-                                    size_t first, size_t known);
-
-/* The struct as this library knows it, `known` bytes: the caller's own, or for one that an older header made shorter a
- * copy in `room`, in which the fields that came later are 0. Its size was checked. In every call, hence inline. */
-static inline const void *fmha_problem_whole(const void *problem, size_t struct_bytes, void *room, size_t known) {
-    if (struct_bytes >= known) {
-        return problem;
-    }
-    memset(room, 0, known);
-    memcpy(room, problem, struct_bytes);
-    return room;
-}
+/* A struct of another size than `known`, which is what this library knows of it, as this library wants it: that of an
+ * older header, shorter but at least `first` bytes, copied to `room` with 0 in the fields that came later; that of a
+ * newer one as it is, if beyond the known bytes there is nothing but zeros. NULL with an error (FMHA_ERROR_ARGUMENT)
+ * otherwise. */
+const void *fmha_problem_adapt(const char *function, const char *type, const void *problem, size_t struct_bytes,
+                               size_t first, void *room, size_t known);
 
 /* A tensor of a problem, and where it goes. */
 struct fmha_problem_tensor {

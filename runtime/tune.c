@@ -176,20 +176,21 @@ static void tell(const struct contest *contest, fmha_tune_visit visit, void *con
 static fmha_status read_options(const char *function, const fmha_tune_options *given, fmha_tune_options *options) {
     const fmha_tune_options none = {.struct_bytes = sizeof none};
     given = given != NULL ? given : &none;
-    fmha_status status = fmha_problem_check_size(function, "fmha_tune_options", given, given->struct_bytes,
-                                                 STRUCT_BYTES_FIRST, sizeof *given);
-    if (status != FMHA_OK) {
-        return status;
+    const fmha_tune_options *adapted = fmha_problem_adapt(function, "fmha_tune_options", given, given->struct_bytes,
+                                                          STRUCT_BYTES_FIRST, options, sizeof *options);
+    if (adapted == NULL) {
+        return FMHA_ERROR_ARGUMENT;
     }
-    fmha_tune_options room;
-    *options = *(const fmha_tune_options *)fmha_problem_whole(given, given->struct_bytes, &room, sizeof room);
+    if (adapted != options) {
+        *options = *adapted;
+    }
     if (options->rounds < 0 || options->rounds > ROUNDS_MAX || options->warmup_rounds < -1 ||
         options->warmup_rounds > ROUNDS_MAX) {
-        status = fmha_fail(FMHA_ERROR_ARGUMENT,
-                           "%s: expected rounds of 0 to %d and warmup_rounds of -1 to %d, got %d and %d", function,
-                           ROUNDS_MAX, ROUNDS_MAX, options->rounds, options->warmup_rounds);
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: expected rounds of 0 to %d and warmup_rounds of -1 to %d, got %d and %d", function,
+                         ROUNDS_MAX, ROUNDS_MAX, options->rounds, options->warmup_rounds);
     }
-    return status;
+    return FMHA_OK;
 }
 
 static bool is_asked_for(const fmha_tune_options *options, const char *library) {

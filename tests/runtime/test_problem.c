@@ -180,16 +180,19 @@ Test(problem, struct_of_an_older_header) {
     whole.struct_bytes = older_bytes;
     struct today *older = before_nothing(&whole, older_bytes);
     memset(&room, 0xff, sizeof room);
-    const struct today *read = fmha_problem_whole(older, older_bytes, &room, sizeof room);
+    const struct today *read = fmha_problem_adapt("f", "today", older, older_bytes, older_bytes, &room, sizeof room);
+    cr_assert_eq(read, &room);
     cr_assert_eq(read->struct_bytes, older_bytes);
     cr_assert_eq(read->first, 1);
     cr_assert_eq(read->second, 2);
     for (int i = 0; i < 3; i++) {
         cr_assert_null(read->appended[i]);
     }
+    cr_assert_null(fmha_problem_adapt("f", "today", older, older_bytes - 1, older_bytes, &room, sizeof room));
+    cr_assert_str_eq(fmha_last_error(), "f: struct_bytes: expected sizeof(today), at least 24, got 23; begin with the "
+                                        "type's _INIT");
     leave(older, older_bytes);
-    cr_assert_eq(fmha_problem_whole(&whole, sizeof whole, &room, sizeof room), &whole, "no copy of today's");
-    cr_assert_eq(fmha_problem_whole(&whole, sizeof whole + 8, &room, sizeof room), &whole);
+    cr_assert_eq(fmha_problem_adapt("f", "today", &whole, sizeof whole, older_bytes, &room, sizeof room), &whole);
     tear_down();
 }
 
