@@ -36,10 +36,10 @@
         }                                                                                                              \
     }
 
-/* From the host's double precision, rounded once; the guide promises 0.51 ULP and denormals. */
+/* The result is clamped to the largest number below 1. */
 static inline float fraction(float value) {
     float part = value - floorf(value);
-    return part >= 1.0f ? 0x1.ffcp-1f : part;
+    return part >= 0x1.ffep-1f ? 0x1.ffcp-1f : part; /* from halfway between the largest float16 below 1 and 1 on */
 }
 
 static float mantissa(float value) {

@@ -1,0 +1,39 @@
+/* One wave with registers, LDS, scratch and memory, which executes single instructions written as the disassembler
+ * writes them; no LLVM and no code object is needed. Everything asserts. */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "isa.h"
+
+enum { MACHINE_VGPRS = 64, MACHINE_LDS_BYTES = 4096, MACHINE_SCRATCH_BYTES = 256, MACHINE_MEMORY_BYTES = 4096 };
+
+typedef struct machine machine;
+
+/* A wave of 32 or 64 lanes, all of them on. Registers hold 0; `checks`: reads of what was not written are findings. */
+machine *machine_new(unsigned lanes, bool checks);
+void machine_free(machine *machine);
+
+isa_wave *machine_wave(machine *machine);
+unsigned char *machine_lds(machine *machine);
+unsigned char *machine_scratch(machine *machine, int lane);
+unsigned char *machine_memory(machine *machine); /* an allocation of the device's */
+
+void machine_set_exec(machine *machine, uint64_t mask);
+
+/* Decodes and executes one instruction; it must be known. */
+void machine_run(machine *machine, const char *text);
+
+/* As machine_run, and keeps it decoded: runs it again on other values. */
+void machine_load(machine *machine, const char *text);
+void machine_step(machine *machine);
+
+/* The reason why decode refuses the text; fails if it does not. */
+const char *machine_refusal(machine *machine, const char *text);
+
+/* Kind and text of the only finding; "" and "" when there is none. Forgets it. */
+void machine_finding(machine *machine, char kind[64], char text[1024]);
+
+#endif

@@ -1,0 +1,235 @@
+/* Branches, calls, waits, the mode, and what ends or stops a wave. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "checks.h"
+#include "machine.h"
+#include "rows.h"
+
+const char *const rows_of_branches[] = {"s_branch",
+                                        "s_cbranch_scc0",
+                                        "s_cbranch_scc1",
+                                        "s_cbranch_vccz",
+                                        "s_cbranch_vccnz",
+                                        "s_cbranch_execz",
+                                        "s_cbranch_execnz",
+                                        "s_getpc_b64",
+                                        "s_setpc_b64",
+                                        "s_swappc_b64",
+                                        "s_call_b64",
+                                        "s_getreg_b32",
+                                        "s_setreg_b32",
+                                        "s_setreg_imm32_b32",
+                                        "s_round_mode",
+                                        "s_denorm_mode",
+                                        "s_trap",
+                                        "s_endpgm",
+                                        "s_barrier",
+                                        "s_waitcnt",
+                                        "s_waitcnt_vscnt",
+                                        "s_waitcnt_vmcnt",
+                                        "s_waitcnt_expcnt",
+                                        "s_waitcnt_lgkmcnt",
+                                        "s_waitcnt_depctr",
+                                        "s_delay_alu",
+                                        "s_clause",
+                                        "s_nop",
+                                        "s_setprio",
+                                        "s_sleep",
+                                        "s_sendmsg",
+                                        "s_set_inst_prefetch_distance",
+                                        NULL};
+
+/* The machine has one instruction, number 0; a branch that is taken goes to it, one that is not to number 1. */
+static bool is_taken(machine *m, const char *text) {
+    machine_run(m, text);
+    return machine_wave(m)->pc == 0;
+}
+
+Test(rows_branches, conditions) {
+    for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
+        machine *m = machine_new(lanes, false);
+        isa_wave *wave = machine_wave(m);
+        cr_assert(is_taken(m, "s_branch 0"));
+        wave->scc = true;
+        cr_assert(is_taken(m, "s_cbranch_scc1 0"));
+        cr_assert_not(is_taken(m, "s_cbranch_scc0 0"));
+        wave->scc = false;
+        cr_assert_not(is_taken(m, "s_cbranch_scc1 0"));
+        cr_assert(is_taken(m, "s_cbranch_scc0 0"));
+        wave->sgpr[ISA_VCC] = 0;
+        wave->sgpr[ISA_VCC + 1] = 1; /* of a wave of 64 alone */
+        cr_assert_eq(is_taken(m, "s_cbranch_vccnz 0"), lanes == 64);
+        cr_assert_eq(is_taken(m, "s_cbranch_vccz 0"), lanes == 32);
+        machine_set_exec(m, UINT64_C(1) << 40);
+        cr_assert_eq(is_taken(m, "s_cbranch_execnz 0"), lanes == 64);
+        cr_assert_eq(is_taken(m, "s_cbranch_execz 0"), lanes == 32);
+        machine_free(m);
+    }
+}
+
+Test(rows_branches, calls) {
+    char kind[64], text[1024];
+    machine *m = machine_new(32, false);
+    isa_wave *wave = machine_wave(m);
+    machine_run(m, "s_getpc_b64 s[4:5]"); /* it stands at 0x100 and has 4 bytes */
+    cr_assert_eq(wave->sgpr[4], 0x104);
+    cr_assert_eq(wave->sgpr[5], 0);
+    wave->sgpr[2] = 0x100;
+    wave->sgpr[3] = 0;
+    cr_assert(is_taken(m, "s_setpc_b64 s[2:3]"));
+    cr_assert(is_taken(m, "s_swappc_b64 s[6:7], s[2:3]"));
+    cr_assert_eq(wave->sgpr[6], 0x104);
+    cr_assert(is_taken(m, "s_swappc_b64 s[2:3], s[2:3]"), "reads before it writes");
+    cr_assert_eq(wave->sgpr[2], 0x104);
+    cr_assert(is_taken(m, "s_call_b64 s[8:9], 0"));
+    cr_assert_eq(wave->sgpr[8], 0x104);
+    machine_run(m, "s_setpc_b64 s[2:3]");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "outside-code");
+    cr_assert_not_null(strstr(text, "goes to 0x104, where the kernel has no instruction"), "%s", text);
+    machine_free(m);
+}
+
+Test(rows_branches, mode) {
+    char kind[64], text[1024];
+    machine *m = machine_new(32, false);
+    isa_wave *wave = machine_wave(m);
+    machine_run(m, "s_getreg_b32 s4, hwreg(HW_REG_MODE)");
+    cr_assert_eq(wave->sgpr[4], ISA_MODE_KNOWN);
+    machine_run(m, "s_getreg_b32 s4, hwreg(HW_REG_MODE, 4, 4)");
+    cr_assert_eq(wave->sgpr[4], 15);
+    wave->sgpr[2] = 0xff0;
+    machine_run(m, "s_setreg_b32 hwreg(HW_REG_MODE, 12, 3), s2"); /* exceptions, which nobody awaits */
+    cr_assert_eq(wave->mode, ISA_MODE_KNOWN);
+    machine_run(m, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 3), 5");
+    cr_assert_eq(wave->mode, ISA_MODE_KNOWN | 5u << 12);
+    machine_run(m, "s_round_mode 0x0");
+    machine_run(m, "s_denorm_mode 15");
+    cr_assert_not(wave->failed);
+    static const char *const others[] = {"s_round_mode 0x1", "s_denorm_mode 12",
+                                         "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 2), 3",
+                                         "s_setreg_b32 hwreg(HW_REG_MODE), s5"};
+    for (size_t i = 0; i < 4; i++) {
+        machine_run(m, others[i]);
+        cr_assert(wave->failed, "%s", others[i]);
+        machine_finding(m, kind, text);
+        cr_assert_str_eq(kind, "unsupported-mode");
+    }
+    cr_assert_str_eq(
+        machine_refusal(m, "s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES, 0, 20)"),
+        "expected HW_REG_MODE, the one hardware register that is known, got 'HW_REG_SHADER_CYCLES, 0, 20)'");
+    machine_free(m);
+}
+
+Test(rows_branches, ends) {
+    char kind[64], text[1024];
+    machine *m = machine_new(32, false);
+    machine_run(m, "s_barrier");
+    cr_assert_eq(machine_wave(m)->state, ISA_WAVE_WAITING);
+    machine_run(m, "s_endpgm");
+    cr_assert_eq(machine_wave(m)->state, ISA_WAVE_ENDED);
+    machine_run(m, "s_trap 2");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "trap");
+    cr_assert_not_null(strstr(text, "stops the wave with trap 2"), "%s", text);
+    machine_free(m);
+}
+
+Test(rows_branches, hints_change_nothing) {
+    static const char *const texts[] = {"s_nop 0",
+                                        "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)",
+                                        "s_clause 0x3",
+                                        "s_setprio 2",
+                                        "s_sleep 1",
+                                        "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
+                                        "s_waitcnt_depctr 0xfff",
+                                        "s_waitcnt_expcnt null, 0x0",
+                                        "s_set_inst_prefetch_distance 0x2"};
+    machine *m = machine_new(32, false);
+    isa_wave *wave = machine_wave(m), before = *wave;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        machine_run(m, texts[i]);
+        cr_assert_eq(memcmp(wave->sgpr, before.sgpr, sizeof wave->sgpr), 0, "%s", texts[i]);
+        cr_assert_eq(wave->state, ISA_WAVE_READY);
+        cr_assert_eq(wave->mode, before.mode);
+    }
+    machine_free(m);
+}
+
+/* ---- Waits ------------------------------------------------------------------------------------------------- */
+
+/* Whether the register may be read after two accesses and a wait: the first fills v8 (s20), the second v9 (s21). */
+static void expect_wait(const char *first, const char *second, const char *wait, const char *reader,
+                        const char *finding) {
+    char kind[64], text[1024];
+    machine *m = machine_new(32, true);
+    isa_wave *wave = machine_wave(m);
+    uint64_t memory = (uint64_t)(uintptr_t)machine_memory(m);
+    machine_set_exec(m, 1);
+    for (unsigned reg = 0; reg < 8; reg++) {
+        wave->checks->vgpr_written[reg] = 1;
+        wave->checks->sgpr_written[reg] = true;
+    }
+    wave->checks->sgpr_written[ISA_NULL] = true;
+    wave->vgpr[2][0] = wave->sgpr[2] = (uint32_t)memory;
+    wave->vgpr[3][0] = wave->sgpr[3] = (uint32_t)(memory >> 32);
+    machine_run(m, first);
+    machine_run(m, second);
+    machine_run(m, wait);
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "", "%s", text);
+    machine_run(m, reader);
+    machine_finding(m, kind, text);
+    cr_assert(finding == NULL ? kind[0] == '\0' : strstr(text, finding) != NULL, "%s; %s; %s; %s: '%s'", first, second,
+              wait, reader, text);
+    machine_free(m);
+}
+
+Test(rows_branches, waits) {
+    const char *load = "global_load_b32 v8, v[2:3], off", *next = "global_load_b32 v9, v[2:3], off";
+    expect_wait(load, next, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v1, v8", NULL);
+    expect_wait(load, next, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v1, v9",
+                "reads v9 before the load that fills it has ended: a wait for vmcnt(0) or less must come first");
+    expect_wait(load, next, "s_waitcnt vmcnt(2)", "v_mov_b32_e32 v1, v8", "vmcnt(1)");
+    expect_wait(load, next, "s_waitcnt lgkmcnt(0)", "v_mov_b32_e32 v1, v8", "vmcnt(1)");
+    expect_wait(load, next, "s_waitcnt_vmcnt null, 0x0", "v_mov_b32_e32 v1, v9", NULL);
+    expect_wait(load, next, "s_waitcnt vmcnt(2)", "v_mov_b32_e32 v8, v1", "writes v8 before the load");
+    const char *lds = "ds_load_b32 v8, v0", *lds_next = "ds_load_b32 v9, v0";
+    expect_wait(lds, lds_next, "s_waitcnt lgkmcnt(1)", "v_mov_b32_e32 v1, v8", NULL);
+    expect_wait(lds, lds_next, "s_waitcnt lgkmcnt(1)", "v_mov_b32_e32 v1, v9", "lgkmcnt(0)");
+    expect_wait(lds, lds_next, "s_waitcnt_lgkmcnt null, 0x0", "v_mov_b32_e32 v1, v9", NULL);
+    /* Scalar loads end in any order, and share the counter with LDS. */
+    const char *scalar = "s_load_b32 s20, s[2:3], 0x0", *scalar_next = "s_load_b32 s21, s[2:3], 0x4";
+    expect_wait(scalar, scalar_next, "s_waitcnt lgkmcnt(1)", "s_mov_b32 s5, s20", "lgkmcnt(0)");
+    expect_wait(scalar, scalar_next, "s_waitcnt lgkmcnt(0)", "s_mov_b32 s5, s20", NULL);
+    expect_wait(lds, scalar, "s_waitcnt lgkmcnt(1)", "v_mov_b32_e32 v1, v8", "lgkmcnt(0)");
+    expect_wait(scalar, lds, "s_waitcnt lgkmcnt(1)", "v_mov_b32_e32 v1, v8", "lgkmcnt(0)");
+    expect_wait(scalar, lds, "s_waitcnt lgkmcnt(1)", "s_mov_b32 s5, s20", "lgkmcnt(0)");
+    /* Stores have a counter of their own. */
+    expect_wait("global_store_b32 v[2:3], v4, off", load, "s_waitcnt_vscnt null, 0x0", "v_mov_b32_e32 v1, v8",
+                "vmcnt(0)");
+    expect_wait("global_store_b32 v[2:3], v4, off", load, "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v4, v8", NULL);
+}
+
+Test(rows_branches, registers_that_nobody_wrote) {
+    char kind[64], text[1024];
+    machine *m = machine_new(32, true);
+    machine_run(m, "s_mov_b32 s5, s9");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "register-unwritten");
+    machine_set_exec(m, 3);
+    machine_run(m, "v_mov_b32_e32 v4, 0");
+    machine_set_exec(m, 7);
+    machine_run(m, "v_mov_b32_e32 v5, v4"); /* the copy takes the mark on; where it goes matters */
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "");
+    machine_run(m, "v_readlane_b32 s6, v5, 1");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "");
+    machine_run(m, "v_readlane_b32 s6, v5, 2");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "register-unwritten");
+    cr_assert_not_null(strstr(text, "reads v5, which was not written, or was made of what was not"), "%s", text);
+    machine_free(m);
+}
