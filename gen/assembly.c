@@ -243,7 +243,21 @@ static bool add_label(struct parse *parse, const char *name, size_t length) {
     return true;
 }
 
-static bool add_instruction(struct parse *parse, const char *text, int line) {
+/* "// 000000001A30: BE800000", as llvm-objdump adds to each instruction; 0: it does not. */
+static unsigned long long address_of(const char *text, size_t length) {
+    unsigned long long address = 0;
+    size_t at = 0, digits = 0;
+    while (at + 3 < length && memcmp(text + at, "// ", 3) != 0) {
+        at++;
+    }
+    for (at += 3; at < length && isxdigit((unsigned char)text[at]) && digits < 16; at++, digits++) {
+        int c = tolower((unsigned char)text[at]);
+        address = address * 16 + (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return digits > 0 && at < length && text[at] == ':' ? address : 0;
+}
+
+static bool add_instruction(struct parse *parse, const char *text, int line, unsigned long long address) {
     struct assembly *assembly = parse->assembly;
     if (!grow(&assembly->instructions, assembly->instruction_count, &parse->instruction_room,
               sizeof *assembly->instructions)) {
@@ -252,6 +266,7 @@ static bool add_instruction(struct parse *parse, const char *text, int line) {
     struct instruction *instruction = &assembly->instructions[assembly->instruction_count++];
     instruction_classify(text, instruction);
     instruction->line = line;
+    instruction->address = address;
     return true;
 }
 
@@ -280,8 +295,10 @@ static bool read_instructions(struct parse *parse, const struct range *range, st
         }
         if (line.instruction != NULL) {
             char *text = assembly->text + (line.instruction - assembly->text);
+            const char *behind = line.instruction + line.instruction_length;
+            unsigned long long address = address_of(behind, (size_t)(bytes + bytes_length - behind));
             text[line.instruction_length] = 0; /* was a comment, a newline or the end */
-            if (!add_instruction(parse, text, number)) {
+            if (!add_instruction(parse, text, number, address)) {
                 return out_of_memory(error);
             }
         }

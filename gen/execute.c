@@ -175,8 +175,11 @@ bool execute_open(const char *device_name, const struct instance *instance, cons
         device_call(fmha_device_open(device_name, &target->device), "", error) && /* the text names the device */
         set_option(target, "checks", !options->without_checks, error) &&
         set_option(target, "count", options->count, error) &&
-        device_call(fmha_source_compile(target->device, &source, &image, &image_bytes), instance->name, error) &&
-        device_call(fmha_module_load(target->device, image, image_bytes, &target->module), instance->name, error) &&
+        (options->object ||
+         device_call(fmha_source_compile(target->device, &source, &image, &image_bytes), instance->name, error)) &&
+        device_call(fmha_module_load(target->device, options->object ? options->object : image,
+                                     options->object ? options->object_bytes : image_bytes, &target->module),
+                    instance->name, error) &&
         device_call(fmha_module_kernel(target->module, instance->name, &target->kernel), instance->name, error);
     free(image);
     if (!opened)

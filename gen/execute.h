@@ -57,10 +57,12 @@ int64_t execute_alignment(const struct instance *instance);
  * what would, an ERROR_RUN an argument that no problem has. */
 bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error);
 
-/* Of an emulated device; a real one has neither. */
+/* A real device neither checks nor counts. */
 struct execute_options {
     bool without_checks; /* of accesses to memory */
-    bool count;          /* what the kernel does */
+    int count;           /* 1: what the kernel does; 2: by instruction too, on the device "isa" */
+    const void *object;  /* a code object that is run in place of what the instance compiles to; NULL: none */
+    size_t object_bytes;
 };
 
 /* Opens the device, compiles the instance for it and loads it. On failure the target needs no close. */

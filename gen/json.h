@@ -9,4 +9,20 @@
  * not become one. */
 bool json_add(cJSON *object, const char *name, cJSON *item);
 
+/* Where cJSON could not allocate; every addition goes through these, so that one look at the end is enough. */
+struct json {
+    bool failed;
+};
+
+void json_put_number(struct json *json, cJSON *to, const char *name, double value);
+/* Two places after the point are more than a bound deserves. */
+void json_put_rounded(struct json *json, cJSON *to, const char *name, double value);
+void json_put_string(struct json *json, cJSON *to, const char *name, const char *value);
+void json_put_bool(struct json *json, cJSON *to, const char *name, bool value);
+void json_put_null(struct json *json, cJSON *to, const char *name);
+cJSON *json_put_object(struct json *json, cJSON *to, const char *name);
+cJSON *json_put_array(struct json *json, cJSON *to, const char *name);
+/* Appends to an array; NULL, which the other functions bear, when that fails. */
+cJSON *json_append(struct json *json, cJSON *array, cJSON *item);
+
 #endif

@@ -8,6 +8,8 @@
 #include "compiler.h"
 #include "disassemble.h"
 #include "instance.h"
+#include "report_parts.h"
+#include "report_run.h"
 
 /* ---- Making it
  * ---------------------------------------------------------------------------------------------------------- */
@@ -55,7 +57,8 @@ static bool read_spec(const struct report_request *request, struct report *repor
     if (!good) {
         error_set(error, ERROR_RUN, "%s: %s", instance.name, fmha_last_error());
     }
-    good = good && read_object(object, length, instance.name, compiler.path, report, error);
+    good = good && read_object(object, length, instance.name, compiler.path, report, error) &&
+           (request->shape_count == 0 || report_run_shapes(request, &instance, object, length, report, error));
     free(object);
     instance_free(&instance);
     return good;
@@ -151,6 +154,7 @@ void report_free(struct report *report) {
         issue_loop_free(&report->loops[i].issue);
     }
     free(report->loops);
+    report_run_free(report);
     assembly_free(&report->assembly);
     memset(report, 0, sizeof *report);
 }
@@ -158,8 +162,7 @@ void report_free(struct report *report) {
 /* ---- What both forms show
  * -------------------------------------------------------------------------------------------------- */
 
-/* At the clock that was given, for the compute units that were given; 0: no clock. */
-static double tflops(const struct report *report, const struct issue_bound *bound) {
+double report_tflops(const struct report *report, const struct issue_bound *bound) {
     int simds = issue_simds_per_compute_unit(report->arch);
     return bound->flop_per_cycle * simds * report->compute_units * report->clock_ghz / 1000;
 }
@@ -266,8 +269,8 @@ static void table_bound(const struct report *report, const struct issue_way *way
     }
     text_printf(out, ": %.1f%% of the matrix rate", bound->percent);
     if (report->clock_ghz > 0) {
-        text_printf(out, ", %.1f TFLOP/s of %d compute unit%s at %g GHz", tflops(report, bound), report->compute_units,
-                    report->compute_units == 1 ? "" : "s", report->clock_ghz);
+        text_printf(out, ", %.1f TFLOP/s of %d compute unit%s at %g GHz", report_tflops(report, bound),
+                    report->compute_units, report->compute_units == 1 ? "" : "s", report->clock_ghz);
     }
     text_printf(out, " (cycles: matrix %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", bound->matrix_cycles,
                 bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
@@ -344,6 +347,7 @@ void report_table(const struct report *report, struct text *out) {
     } else {
         text_puts(out, "\nThe bound counts the cycles of issue alone and is no measurement.\n");
     }
+    report_run_table(report, out);
     if (report->assembly.calls > 0) {
         text_printf(out, "%d calls: what they call is not counted\n", report->assembly.calls);
     }
@@ -353,103 +357,55 @@ void report_table(const struct report *report, struct text *out) {
  * -------------------------------------------------------------------------------------------------------------------
  */
 
-/* Where cJSON could not allocate; every addition goes through these, so that one look at the end is enough. */
-struct json {
-    bool failed;
-};
-
-static void put_number(struct json *json, cJSON *to, const char *name, double value) {
-    json->failed = cJSON_AddNumberToObject(to, name, value) == NULL || json->failed;
-}
-
-/* Two places after the point are more than a bound deserves. */
-static void put_rounded(struct json *json, cJSON *to, const char *name, double value) {
-    put_number(json, to, name, (double)(long long)(value * 100 + 0.5) / 100);
-}
-
-static void put_string(struct json *json, cJSON *to, const char *name, const char *value) {
-    json->failed = cJSON_AddStringToObject(to, name, value) == NULL || json->failed;
-}
-
-static void put_bool(struct json *json, cJSON *to, const char *name, bool value) {
-    json->failed = cJSON_AddBoolToObject(to, name, value) == NULL || json->failed;
-}
-
-static void put_null(struct json *json, cJSON *to, const char *name) {
-    json->failed = cJSON_AddNullToObject(to, name) == NULL || json->failed;
-}
-
-static cJSON *put_object(struct json *json, cJSON *to, const char *name) {
-    cJSON *object = cJSON_AddObjectToObject(to, name);
-    json->failed = object == NULL || json->failed;
-    return object;
-}
-
-static cJSON *put_array(struct json *json, cJSON *to, const char *name) {
-    cJSON *array = cJSON_AddArrayToObject(to, name);
-    json->failed = array == NULL || json->failed;
-    return array;
-}
-
-/* Appends to an array; NULL, which the other functions bear, when that fails. */
-static cJSON *append(struct json *json, cJSON *array, cJSON *item) {
-    if (item == NULL || !cJSON_AddItemToArray(array, item)) {
-        cJSON_Delete(item);
-        json->failed = true;
-        return NULL;
-    }
-    return item;
-}
-
-static void put_mix(struct json *json, cJSON *to, const struct mix *mix) {
+void report_put_mix(struct json *json, cJSON *to, const struct mix *mix) {
     for (int id = 0; id < MIX_COUNT; id++) {
-        put_number(json, to, mix_names[id].name, mix->count[id]);
+        json_put_number(json, to, mix_names[id].name, mix->count[id]);
     }
 }
 
 static void put_per_matrix(struct json *json, cJSON *to, const struct mix *mix) {
-    cJSON *object = put_object(json, to, "per_matrix");
-    put_rounded(json, object, "valu", per_matrix(mix, MIX_VALU));
-    put_rounded(json, object, "transcendental", per_matrix(mix, MIX_TRANSCENDENTAL));
-    put_rounded(json, object, "lds", per_matrix(mix, MIX_LDS));
+    cJSON *object = json_put_object(json, to, "per_matrix");
+    json_put_rounded(json, object, "valu", per_matrix(mix, MIX_VALU));
+    json_put_rounded(json, object, "transcendental", per_matrix(mix, MIX_TRANSCENDENTAL));
+    json_put_rounded(json, object, "lds", per_matrix(mix, MIX_LDS));
 }
 
-static void put_bound(struct json *json, cJSON *to, const struct report *report, const struct issue_bound *bound) {
+void report_put_bound(struct json *json, cJSON *to, const struct report *report, const struct issue_bound *bound) {
     if (!bound->known) {
-        put_null(json, to, "bound_percent");
+        json_put_null(json, to, "bound_percent");
         return;
     }
-    put_rounded(json, to, "bound_percent", bound->percent);
-    put_string(json, to, "slowest", bound->slowest);
-    put_rounded(json, to, "matrix_cycles", bound->matrix_cycles);
-    put_rounded(json, to, "simd_cycles", bound->simd_cycles);
-    put_rounded(json, to, "lds_cycles", bound->lds_cycles);
-    put_rounded(json, to, "l0_cycles", bound->l0_cycles);
+    json_put_rounded(json, to, "bound_percent", bound->percent);
+    json_put_string(json, to, "slowest", bound->slowest);
+    json_put_rounded(json, to, "matrix_cycles", bound->matrix_cycles);
+    json_put_rounded(json, to, "simd_cycles", bound->simd_cycles);
+    json_put_rounded(json, to, "lds_cycles", bound->lds_cycles);
+    json_put_rounded(json, to, "l0_cycles", bound->l0_cycles);
     if (report->clock_ghz > 0) {
-        put_rounded(json, to, "bound_tflops", tflops(report, bound));
+        json_put_rounded(json, to, "bound_tflops", report_tflops(report, bound));
     }
 }
 
 static void put_resources(struct json *json, cJSON *to, const struct report *report) {
     const struct resources *resources = &report->resources;
     if (!report->has_resources) {
-        put_null(json, to, "resources");
+        json_put_null(json, to, "resources");
         return;
     }
-    cJSON *object = put_object(json, to, "resources");
-    put_number(json, object, "vgpr", resources->vgpr);
-    put_number(json, object, "agpr", resources->agpr);
-    put_number(json, object, "sgpr", resources->sgpr);
-    put_number(json, object, "spills", resources->vgpr_spills + resources->sgpr_spills);
-    put_number(json, object, "vgpr_spills", resources->vgpr_spills);
-    put_number(json, object, "sgpr_spills", resources->sgpr_spills);
-    put_number(json, object, "scratch_bytes", resources->scratch_bytes);
-    put_number(json, object, "lds_bytes", resources->lds_bytes);
-    put_number(json, object, "kernarg_bytes", resources->kernarg_bytes);
-    put_number(json, object, "waves_per_simd", resources->waves_per_simd);
-    put_number(json, object, "waves_by_vgpr", resources->waves_by_vgpr);
-    put_number(json, object, "waves_by_lds", resources->waves_by_lds);
-    put_number(json, object, "workgroup_max", resources->workgroup_max);
+    cJSON *object = json_put_object(json, to, "resources");
+    json_put_number(json, object, "vgpr", resources->vgpr);
+    json_put_number(json, object, "agpr", resources->agpr);
+    json_put_number(json, object, "sgpr", resources->sgpr);
+    json_put_number(json, object, "spills", resources->vgpr_spills + resources->sgpr_spills);
+    json_put_number(json, object, "vgpr_spills", resources->vgpr_spills);
+    json_put_number(json, object, "sgpr_spills", resources->sgpr_spills);
+    json_put_number(json, object, "scratch_bytes", resources->scratch_bytes);
+    json_put_number(json, object, "lds_bytes", resources->lds_bytes);
+    json_put_number(json, object, "kernarg_bytes", resources->kernarg_bytes);
+    json_put_number(json, object, "waves_per_simd", resources->waves_per_simd);
+    json_put_number(json, object, "waves_by_vgpr", resources->waves_by_vgpr);
+    json_put_number(json, object, "waves_by_lds", resources->waves_by_lds);
+    json_put_number(json, object, "workgroup_max", resources->workgroup_max);
 }
 
 struct word_list {
@@ -461,76 +417,77 @@ static void put_word(void *context, const char *word, size_t length) {
     struct word_list *list = context;
     char copy[128];
     snprintf(copy, sizeof copy, "%.*s", (int)(length < 127 ? length : 127), word);
-    append(list->json, list->array, cJSON_CreateString(copy));
+    json_append(list->json, list->array, cJSON_CreateString(copy));
 }
 
 static void put_ways(struct json *json, cJSON *to, const struct report *report, const struct issue_loop *issue) {
-    cJSON *ways = put_array(json, to, "ways");
+    cJSON *ways = json_put_array(json, to, "ways");
     for (int i = 0; i < issue->way_count; i++) {
         const struct issue_way *way = &issue->ways[i];
-        cJSON *object = append(json, ways, cJSON_CreateObject());
-        put_string(json, object, "name", way->name);
-        cJSON *labels = put_array(json, object, "blocks");
+        cJSON *object = json_append(json, ways, cJSON_CreateObject());
+        json_put_string(json, object, "name", way->name);
+        cJSON *labels = json_put_array(json, object, "blocks");
         for (int k = 0; k < way->block_count; k++) {
-            append(json, labels, cJSON_CreateString(report->assembly.blocks[way->blocks[k]].label));
+            json_append(json, labels, cJSON_CreateString(report->assembly.blocks[way->blocks[k]].label));
         }
-        put_mix(json, put_object(json, object, "total"), &way->mix);
+        report_put_mix(json, json_put_object(json, object, "total"), &way->mix);
         put_per_matrix(json, object, &way->mix);
-        put_bound(json, object, report, &way->bound);
+        report_put_bound(json, object, report, &way->bound);
     }
 }
 
 static void put_loop(struct json *json, cJSON *loops, const struct report *report, const struct report_loop *loop) {
     const struct assembly *assembly = &report->assembly;
     const struct issue_loop *issue = &loop->issue;
-    cJSON *object = append(json, loops, cJSON_CreateObject());
-    put_string(json, object, "role", loop->role);
-    put_string(json, object, "label", assembly->blocks[loop->loop->header].label);
-    put_number(json, object, "depth", loop->loop->depth);
-    cJSON *blocks = put_array(json, object, "blocks");
+    cJSON *object = json_append(json, loops, cJSON_CreateObject());
+    json_put_string(json, object, "role", loop->role);
+    json_put_string(json, object, "label", assembly->blocks[loop->loop->header].label);
+    json_put_number(json, object, "depth", loop->loop->depth);
+    cJSON *blocks = json_put_array(json, object, "blocks");
     for (int i = 0; i < loop->loop->block_count; i++) {
         const struct assembly_block *block = &assembly->blocks[loop->loop->blocks[i]];
-        cJSON *item = append(json, blocks, cJSON_CreateObject());
-        put_string(json, item, "label", block->label);
-        put_bool(json, item, "always", issue->always[i]);
-        put_mix(json, item, &block->mix);
+        cJSON *item = json_append(json, blocks, cJSON_CreateObject());
+        json_put_string(json, item, "label", block->label);
+        json_put_bool(json, item, "always", issue->always[i]);
+        report_put_mix(json, item, &block->mix);
     }
-    put_mix(json, put_object(json, object, "total"), &issue->total);
+    report_put_mix(json, json_put_object(json, object, "total"), &issue->total);
     put_per_matrix(json, object, &issue->total);
-    put_bound(json, object, report, &issue->ways[0].bound);
+    report_put_bound(json, object, report, &issue->ways[0].bound);
     put_ways(json, object, report, issue);
-    cJSON *waits = put_array(json, object, "waits");
+    cJSON *waits = json_put_array(json, object, "waits");
     for (int i = 0; i < issue->cover_count; i++) {
-        cJSON *wait = append(json, waits, cJSON_CreateObject());
-        put_string(json, wait, "kind", issue->covers[i].kind);
-        put_number(json, wait, "loads", issue->covers[i].loads);
-        put_rounded(json, wait, "least_cycles", issue->covers[i].least_cycles);
-        put_rounded(json, wait, "mean_cycles", issue->covers[i].mean_cycles);
+        cJSON *wait = json_append(json, waits, cJSON_CreateObject());
+        json_put_string(json, wait, "kind", issue->covers[i].kind);
+        json_put_number(json, wait, "loads", issue->covers[i].loads);
+        json_put_rounded(json, wait, "least_cycles", issue->covers[i].least_cycles);
+        json_put_rounded(json, wait, "mean_cycles", issue->covers[i].mean_cycles);
     }
-    put_bool(json, object, "inner_loop", issue->inner);
-    struct word_list others = {json, put_array(json, object, "other_mnemonics")};
+    json_put_bool(json, object, "inner_loop", issue->inner);
+    struct word_list others = {json, json_put_array(json, object, "other_mnemonics")};
     each_other(assembly, loop->loop, put_word, &others);
 }
 
 bool report_json(const struct report *report, struct text *out, struct error *error) {
     struct json json = {false};
     cJSON *root = cJSON_CreateObject();
-    put_string(&json, root, "instance", report->instance);
+    json_put_string(&json, root, "instance", report->instance);
     if (report->arch[0] != 0) {
-        put_string(&json, root, "arch", report->arch);
+        json_put_string(&json, root, "arch", report->arch);
     } else {
-        put_null(&json, root, "arch");
+        json_put_null(&json, root, "arch");
     }
-    put_number(&json, root, "wave", report->wave);
+    json_put_number(&json, root, "wave", report->wave);
     put_resources(&json, root, report);
-    cJSON *loops = put_array(&json, root, "loops");
+    cJSON *loops = json_put_array(&json, root, "loops");
     for (int i = 0; i < report->loop_count; i++) {
         put_loop(&json, loops, report, &report->loops[i]);
     }
-    put_number(&json, root, "calls", report->assembly.calls);
+    json_put_number(&json, root, "calls", report->assembly.calls);
+    report_run_json(&json, root, report);
     if (report->clock_ghz > 0) {
-        put_number(&json, root, "clock_ghz", report->clock_ghz);
-        put_number(&json, root, "compute_units", report->compute_units);
+        json_put_number(&json, root, "clock_ghz", report->clock_ghz);
+        json_put_number(&json, root, "compute_units", report->compute_units);
     }
     char *printed = json.failed ? NULL : cJSON_Print(root);
     cJSON_Delete(root);
@@ -539,6 +496,6 @@ bool report_json(const struct report *report, struct text *out, struct error *er
     }
     bool done = printed != NULL && !out->failed;
     cJSON_free(printed);
-    return done || error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone",
-                             report->instance);
+    return done ||
+           error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone", report->instance);
 }

@@ -8,17 +8,20 @@
 #include "issue_model.h"
 #include "spec.h"
 #include "text.h"
+#include "verify_report.h"
 
 /* Either a resolved spec with the engine that emits it, or the path of a bare ELF code object or of assembly text. */
 struct report_request {
     const struct spec *spec; /* NULL: `file` is read */
     struct template_engine *engine;
     const char *file;
-    const char *symbol; /* kernel of `file`; NULL: its only one */
-    const char *arch;   /* for a file that does not name its chip (disassembly); NULL: none given */
-    int wave;           /* likewise: 32 or 64; 0: 32 on RDNA, 64 on CDNA */
-    double clock_ghz;   /* 0: none given, and no TFLOP/s in the report */
-    int compute_units;  /* goes with clock_ghz; 0: none given, the rate is then that of one compute unit */
+    const char *symbol;                /* kernel of `file`; NULL: its only one */
+    const char *arch;                  /* for a file that does not name its chip (disassembly); NULL: none given */
+    int wave;                          /* likewise: 32 or 64; 0: 32 on RDNA, 64 on CDNA */
+    const struct verify_shape *shapes; /* with a spec: problems that the kernel is run for, on the device "isa" */
+    size_t shape_count;
+    double clock_ghz;  /* 0: none given, and no TFLOP/s in the report */
+    int compute_units; /* goes with clock_ghz; 0: none given, the rate is then that of one compute unit */
 };
 
 struct report_loop {
@@ -36,6 +39,8 @@ struct report {
     struct assembly assembly;
     struct report_loop *loops; /* the innermost loops that hold matrix instructions, in program order */
     int loop_count;
+    struct report_problem *problems; /* report_run.h; one for each shape */
+    size_t problem_count;
     double clock_ghz;
     int compute_units;
 };

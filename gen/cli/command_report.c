@@ -6,12 +6,14 @@
 #include "kernels.h"
 #include "layout.h"
 #include "report.h"
+#include "words.h"
 
 struct report_arguments {
     const char *symbol;
     double clock_ghz;
     int64_t compute_units;
-    bool json, layout;
+    struct option_list shapes;
+    bool json, layout, run;
 };
 
 static bool report_one(const struct report_request *request, bool json, bool more, struct error *error) {
@@ -128,9 +130,33 @@ static bool report_layout(const struct arguments *arguments, const struct report
     return done;
 }
 
+/* --run and --shape go together, and with a kernel of ours. */
+static bool take_shapes(const struct arguments *arguments, struct verify_shape shapes[OPTION_LIST_MAX],
+                        struct report_request *request, struct error *error) {
+    const struct report_arguments *own = arguments->own;
+    if (!own->run && own->shapes.count)
+        return error_set(error, ERROR_USAGE, "--shape: expected --run beside it, got none; add --run");
+    if (!own->run)
+        return true;
+    if (!own->shapes.count)
+        return error_set(error, ERROR_USAGE,
+                         "--run: expected --shape B,HQ,HK,SQ,SK, got none; name the problem that is to be run");
+    if (own->layout || arguments->operand_count)
+        return error_set(error, ERROR_USAGE, "--run: expected options that describe a kernel, got %s%s%s; leave it out",
+                         own->layout ? "--layout" : "the file '", own->layout ? "" : arguments->operands[0],
+                         own->layout ? "" : "'");
+    for (int i = 0; i < own->shapes.count; i++)
+        if (!words_shape(own->shapes.item[i], &shapes[i], error))
+            return false;
+    request->shapes = shapes;
+    request->shape_count = (size_t)own->shapes.count;
+    return true;
+}
+
 static int run(const struct arguments *arguments) {
     const struct report_arguments *own = arguments->own;
     struct error error;
+    struct verify_shape shapes[OPTION_LIST_MAX];
     struct report_request request = {.symbol = own->symbol, .compute_units = (int)own->compute_units};
     bool clock = own->clock_ghz == own->clock_ghz; /* not NAN: it was given */
     bool done = true;
@@ -139,6 +165,7 @@ static int run(const struct arguments *arguments) {
     else if (own->compute_units && !clock)
         done = error_set(&error, ERROR_USAGE, "--compute-units: expected a clock beside it, got none; add --clock GHZ");
     request.clock_ghz = clock ? own->clock_ghz : 0;
+    done = done && take_shapes(arguments, shapes, &request, &error);
     if (done && own->layout)
         done = report_layout(arguments, &request, &error);
     else if (done && arguments->operand_count)
@@ -166,6 +193,16 @@ static const struct option_row options[] = {
      .minimum = 1,
      .maximum = 4096,
      .help = "with --clock: of the whole chip instead of one compute unit"},
+    {.name = "run",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct report_arguments, run),
+     .help = "execute the machine code for each --shape too: how often each block runs, and the bound of the whole "
+             "problem"},
+    {.name = "shape",
+     .kind = OPTION_REPEATED,
+     .offset = offsetof(struct report_arguments, shapes),
+     .value = "B,HQ,HK,SQ,SK",
+     .help = "with --run: batch, query heads, key heads, query length, key length; repeatable"},
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct report_arguments, json),

@@ -56,9 +56,10 @@ struct instruction {
     enum mix_id unit; /* what issues it: MATRIX, VALU, TRANSCENDENTAL, LDS, GLOBAL, BUFFER, … OTHER */
     bool load, store; /* of LDS, global, buffer and scratch memory; an atomic is both */
     bool vopd, packed, move, conversion, cross_lane;
-    bool lds_direct; /* a global or buffer load that lands in LDS */
-    int bytes;       /* per lane */
-    int line;        /* in the text, from 1 */
+    bool lds_direct;            /* a global or buffer load that lands in LDS */
+    int bytes;                  /* per lane */
+    int line;                   /* in the text, from 1 */
+    unsigned long long address; /* in the code object, of a disassembly; 0: the text does not say */
 };
 
 /* Length of the mnemonic that an instruction's text begins with. */
