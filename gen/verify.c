@@ -487,13 +487,11 @@ static bool replace_text(struct instance *instance, const char *path, struct err
 }
 
 static bool verify_attention(const struct instance *instance, const struct verify_options *options,
-                             struct verify_report *report, struct error *error) {
+                             const struct execute_options *execution, struct verify_report *report,
+                             struct error *error) {
     struct session session = {.options = options, .instance = instance};
-    bool done =
-        read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
-        execute_open(report->device, instance,
-                     &(struct execute_options){.without_checks = options->without_checks, .count = options->count},
-                     &session.target, error);
+    bool done = read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
+                execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
         done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report, error);
         execute_close(&session.target);
@@ -513,9 +511,15 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         snprintf(report->device, sizeof report->device, "%s", options->device);
     else
         snprintf(report->device, sizeof report->device, "%s:%s", options->device ? "isa" : "emu", spec->arch);
-    bool done = !options->source_path || replace_text(&instance, options->source_path, error);
-    done = done && (report->operation == SPEC_OP_PACK ? verify_pack(&instance, options, report, error)
-                                                      : verify_attention(&instance, options, report, error));
+    struct execute_options execution = {.without_checks = options->without_checks, .count = options->count};
+    char *object = NULL;
+    bool done = (!options->source_path || replace_text(&instance, options->source_path, error)) &&
+                (!options->object_path || file_read(options->object_path, &object, &execution.object_bytes, error));
+    execution.object = object;
+    done =
+        done && (report->operation == SPEC_OP_PACK ? verify_pack(&instance, options, &execution, report, error)
+                                                   : verify_attention(&instance, options, &execution, report, error));
+    free(object);
     instance_free(&instance);
     if (!done)
         verify_report_free(report);

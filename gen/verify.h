@@ -47,6 +47,9 @@ struct verify_options {
     /* A file whose HIP text is compiled in place of the instance's own: same kernel name, arguments and descriptor.
      * NULL: none. */
     const char *source_path;
+    /* A code object that is run in place of what that text compiles to: same kernel name, arguments and descriptor. For
+     * a device that runs code objects. NULL: none. */
+    const char *object_path;
     bool fail_fast; /* no case is run after the first that has a finding */
 };
 

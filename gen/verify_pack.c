@@ -540,16 +540,15 @@ static bool read_descriptor(struct session *session) {
     return done;
 }
 
-bool verify_pack(const struct instance *instance, const struct verify_options *options, struct verify_report *report,
-                 struct error *error) {
+bool verify_pack(const struct instance *instance, const struct verify_options *options,
+                 const struct execute_options *execution, struct verify_report *report, struct error *error) {
     struct session session = {.options = options,
                               .instance = instance,
                               .transposed = strcmp(spec_word(&instance->spec, SPEC_V_LAYOUT), "transposed") == 0,
                               .alignment = execute_alignment(instance),
                               .error = error};
-    const struct execute_options execution = {.without_checks = options->without_checks, .count = options->count};
     bool done = check_options(&session) && read_descriptor(&session) && list_cases(&session) && check_cases(&session) &&
-                execute_open(report->device, instance, &execution, &session.target, error);
+                execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
         done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report);
         execute_close(&session.target);

@@ -9,7 +9,7 @@
 #include "words.h"
 
 struct verify_arguments {
-    const char *source;
+    const char *source, *object;
     bool fail_fast;
     struct option_list shapes;
     int64_t seed, schedules;
@@ -30,11 +30,26 @@ static bool check_chip(const char *device, const struct spec *spec, struct error
 
 /* One file holds one kernel. */
 static bool check_source(const struct verify_arguments *own, const struct kernels *kernels, struct error *error) {
-    if (!own->source || kernels->count == 1)
+    const char *file = own->source ? own->source : own->object;
+    if (!file || kernels->count == 1)
         return true;
     return error_set(error, ERROR_USAGE,
-                     "--source: expected options that describe one kernel, got %zu; give those that made %s",
-                     kernels->count, own->source);
+                     "--%s: expected options that describe one kernel, got %zu; give those that made %s",
+                     own->source ? "source" : "object", kernels->count, file);
+}
+
+/* A text is compiled, a code object is not. */
+static bool check_object(const struct verify_arguments *own, struct error *error) {
+    if (!own->object)
+        return true;
+    if (own->source)
+        return error_set(error, ERROR_USAGE,
+                         "--object: expected no --source beside it, got '%s'; leave out one of them", own->source);
+    if (!own->device || strncmp(own->device, "emu", 3) == 0)
+        return error_set(error, ERROR_USAGE,
+                         "--object: expected --device isa or hip, which run code objects, got %s; add --device isa",
+                         own->device ? own->device : "emu");
+    return true;
 }
 
 static void show_progress(void *context, size_t index, size_t count, const char *what) {
@@ -102,7 +117,8 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
                          struct error *error) {
     const struct verify_arguments *own = arguments->own;
     verify_options_init(options);
-    if ((own->device && !words_device(own->device, error)) || !make_shapes(arguments, shapes, options, error))
+    if ((own->device && !words_device(own->device, error)) || !check_object(own, error) ||
+        !make_shapes(arguments, shapes, options, error))
         return false;
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
@@ -116,6 +132,7 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
     if (own->layout)
         verify_layout_parse(own->layout, &options->layout);
     options->source_path = own->source;
+    options->object_path = own->object;
     options->fail_fast = own->fail_fast;
     /* "emu" alone is the emulated device of each instance's own chip, which is what NULL means. */
     if (own->device && strcmp(own->device, "emu") != 0)
@@ -193,11 +210,12 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, checks),
      .value = "WORD",
      .words = check_words,
-     .help = "on (default) or off: of every access to memory, on the emulated device"},
+     .help = "on (default) or off: of every access to memory, on the devices emu and isa"},
     {.name = "count",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct verify_arguments, count),
-     .help = "count key tiles, matrix instructions, LDS accesses, bank conflicts and bytes, on the emulated device"},
+     .help =
+         "count key tiles, matrix instructions, LDS accesses, bank conflicts and bytes, on the devices emu and isa"},
     {.name = "device",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, device),
@@ -209,6 +227,13 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, source),
      .value = "FILE",
      .help = "run the kernel in this file, which the same options made, in place of what the templates make now"},
+    {.name = "object",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, object),
+     .value = "FILE",
+     .help =
+         "with --device isa or hip: run the kernel in this code object (.hsaco) in place of what the compiler makes "
+         "now"},
     {.name = "fail-fast",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct verify_arguments, fail_fast),
