@@ -8,6 +8,9 @@
     "256"
 #define MODEL_HEAD_DIM "64,80,96,112,128,160,192,256"
 
+/* What callers bring K and V into the form of the others with (fmha_pack). */
+#define PACK_FIELDS [SPEC_OP] = "pack", [SPEC_V_LAYOUT] = "row,transposed", [SPEC_ALIGN] = "16,2"
+
 /* docs/library.md and `fmhagen library --help` tell what they are. */
 const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
     {.name = "minimal",
@@ -16,8 +19,9 @@ const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
                 [SPEC_MASK] = "none,bottom-right",
                 [SPEC_V_LAYOUT] = "row",
                 [SPEC_ALIGN] = "16",
-                [SPEC_GQA] = "1"}}},
-     .row_count = 1},
+                [SPEC_GQA] = "1"}},
+              {{PACK_FIELDS}}},
+     .row_count = 2},
     {.name = "llm-inference",
      .rows = {{{[SPEC_HEAD_DIM] = MODEL_HEAD_DIM,
                 [SPEC_DTYPE] = "f16,bf16",
@@ -44,16 +48,18 @@ const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
                 [SPEC_MASK] = "none,bottom-right",
                 [SPEC_V_LAYOUT] = "transposed",
                 [SPEC_ALIGN] = "16",
-                [SPEC_GQA] = "1,4"}}},
-     .row_count = 4},
+                [SPEC_GQA] = "1,4"}},
+              {{PACK_FIELDS}}},
+     .row_count = 5},
     {.name = "all",
      .rows = {{{[SPEC_HEAD_DIM] = EVERY_HEAD_DIM,
                 [SPEC_DTYPE] = "f16,bf16",
                 [SPEC_MASK] = "none,bottom-right,top-left",
                 [SPEC_V_LAYOUT] = "row,transposed",
                 [SPEC_ALIGN] = "16,2",
-                [SPEC_GQA] = "1"}}},
-     .row_count = 1},
+                [SPEC_GQA] = "1"}},
+              {{PACK_FIELDS}}},
+     .row_count = 2},
 };
 
 const char *const library_preset_words[LIBRARY_PRESET_COUNT + 1] = {"minimal", "llm-inference", "all", NULL};
@@ -71,6 +77,18 @@ static bool lists(const struct library_preset *preset, int id) {
     for (int row = 0; row < preset->row_count; row++)
         if (preset->rows[row].field[id])
             return true;
+    return false;
+}
+
+/* Whether a comma list has the word. */
+static bool has_word(const char *list, const char *word) {
+    size_t length = strlen(word);
+    while (*list) {
+        size_t part = strcspn(list, ",");
+        if (part == length && strncmp(list, word, length) == 0)
+            return true;
+        list += part + (list[part] == ',');
+    }
     return false;
 }
 
@@ -93,9 +111,22 @@ static bool add_row(const struct library_row *row, const struct spec_choices *ch
     return all || error_set(error, ERROR_RUN, "library: out of memory");
 }
 
-/* Keeps the members whose field has one of the values in `list`; each value must keep one. */
-static bool keep(const struct library_preset *preset, enum spec_field_id id, const char *list, struct spec *specs,
-                 size_t *count, struct error *error) {
+static void swap(struct spec *a, struct spec *b) {
+    struct spec kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Options beside a preset are about the operations that --op lists; without it about forward, and members of other
+ * operations stay as they are. */
+static bool is_meant(const struct spec *spec, const struct spec_choices *choices) {
+    return choices->field[SPEC_OP] || spec->value[SPEC_OP] == SPEC_OP_FORWARD;
+}
+
+/* Keeps the members whose field has one of the values that are chosen; each value must keep one. */
+static bool keep(const struct library_preset *preset, enum spec_field_id id, const struct spec_choices *choices,
+                 struct spec *specs, size_t *count, struct error *error) {
+    const char *list = choices->field[id];
     size_t kept = 0;
     for (bool last = false; !last;) {
         char word[32];
@@ -112,17 +143,17 @@ static bool keep(const struct library_preset *preset, enum spec_field_id id, con
         if (!spec_set(&wanted, id, word, error))
             return false;
         for (size_t i = kept; i < *count; i++)
-            if (specs[i].value[id] == wanted.value[id]) {
-                struct spec member = specs[i];
-                specs[i] = specs[kept];
-                specs[kept++] = member;
-            }
+            if (is_meant(&specs[i], choices) && specs[i].value[id] == wanted.value[id])
+                swap(&specs[i], &specs[kept++]);
         if (kept == before)
             return error_set(error, ERROR_USAGE,
                              "--%s: expected a value that members of preset %s have beside the other options, got "
                              "'%s'; leave out --preset to name every member yourself",
                              spec_fields[id].option, preset->name, word);
     }
+    for (size_t i = kept; i < *count; i++)
+        if (!is_meant(&specs[i], choices))
+            swap(&specs[i], &specs[kept++]);
     *count = kept;
     return true;
 }
@@ -143,11 +174,17 @@ bool library_members(const struct library_preset *preset, const struct spec_choi
         if (lists(preset, id))
             added.field[id] = NULL;
     bool done = true;
-    for (int row = 0; done && row < preset->row_count; row++)
-        done = add_row(&preset->rows[row], &added, engine, specs, count, error);
+    const struct spec_choices chip = {.arch = choices->arch};
+    for (int row = 0; done && row < preset->row_count; row++) {
+        const char *operation = preset->rows[row].field[SPEC_OP], *asked = choices->field[SPEC_OP];
+        bool forward = !operation;
+        operation = forward ? spec_operation_words[SPEC_OP_FORWARD] : operation;
+        if (!asked || has_word(asked, operation))
+            done = add_row(&preset->rows[row], asked || forward ? &added : &chip, engine, specs, count, error);
+    }
     for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
         if (lists(preset, id) && choices->field[id])
-            done = keep(preset, (enum spec_field_id)id, choices->field[id], *specs, count, error);
+            done = keep(preset, (enum spec_field_id)id, choices, *specs, count, error);
     if (!done) {
         free(*specs);
         *specs = NULL;

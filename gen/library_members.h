@@ -5,7 +5,7 @@
 #include "spec.h"
 
 /* A choice of instances that is worth a name. Each row is a product of comma lists. */
-#define LIBRARY_PRESET_ROWS_MAX 4
+#define LIBRARY_PRESET_ROWS_MAX 5
 struct library_preset {
     const char *name;
     struct library_row {
@@ -20,9 +20,10 @@ extern const char *const library_preset_words[LIBRARY_PRESET_COUNT + 1]; /* thei
 /* NULL without one of that name. */
 const struct library_preset *library_preset_find(const char *name);
 
-/* The resolved specs of a preset on the chips of `choices`, in the order of its rows. A field that the preset lists and
- * `choices` too keeps the members that both have; one that it does not list is set from `choices`. preset NULL: the
- * product of `choices`. The caller frees *specs. */
+/* The resolved specs of a preset on the chips of `choices`. A field that the preset lists and `choices` too keeps the
+ * members that both have; one that it does not list is set from `choices`. Both are about the operations that `choices`
+ * lists, or forward when it lists none: members of others then stay as they are. preset NULL: the product of `choices`.
+ * The caller frees *specs. */
 bool library_members(const struct library_preset *preset, const struct spec_choices *choices,
                      struct template_engine *engine, struct spec **specs, size_t *count, struct error *error);
 

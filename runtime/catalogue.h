@@ -9,7 +9,7 @@ struct fmha_catalogue_library {
     char *name;               /* the folder as it was given, or "linked into the program" */
     char *folder;             /* of the chip, "DIR/gfx1151"; NULL for the one that is linked in */
     struct fmha_index *index; /* NULL: it has no instances for the chip, or is damaged */
-    char *note;               /* "216 instances for gfx1151", or why it has none */
+    char *note;               /* "220 instances for gfx1151", or why it has none */
     bool damaged;
 };
 

@@ -21,14 +21,14 @@ count() {
 }
 if [ "${2:-}" = compile ]; then
     "$fmhagen" library lib --arch $chips --preset llm-inference
-    count llm-inference $chips 216
+    count llm-inference $chips 220
     "$fmhagen" library lib --arch gfx1151 --preset all
-    count all gfx1151 768
+    count all gfx1151 772
     exit 0
 fi
 "$fmhagen" library lib --arch $chips --preset minimal --no-compile >/dev/null
-count minimal $chips 4
+count minimal $chips 8
 "$fmhagen" library lib --arch gfx1103,gfx1151 --preset llm-inference --no-compile >/dev/null
-count llm-inference gfx1103,gfx1151 216
+count llm-inference gfx1103,gfx1151 220
 "$fmhagen" library lib --arch gfx1151 --preset all --no-compile >/dev/null
-count all gfx1151 768
+count all gfx1151 772

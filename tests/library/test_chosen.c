@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmha.h"
+#include "dispatch.h"
 
-#define INSTANCES 216
+#define INSTANCES 220
 
 struct taken {
     char name[256];
@@ -60,19 +60,43 @@ static void facts_of(const struct kind *kind, char facts[128]) {
              kind->v_layout == FMHA_V_ROW ? "" : "_vt", kind->align == 16 ? "" : "_a2");
 }
 
+static void keep_name(const struct taken *taken, const char *facts, char (*names)[256], int *count) {
+    cr_assert_eq(taken->count, 1, "%s", facts);
+    cr_assert(strncmp(taken->name, facts, strlen(facts)) == 0, "expected %s…, got %s", facts, taken->name);
+    for (int i = 0; i < *count; i++)
+        cr_assert_str_neq(names[i], taken->name);
+    cr_assert_lt(*count, INSTANCES);
+    memcpy(names[(*count)++], taken->name, sizeof taken->name);
+}
+
 static void check_kind(fmha_device *device, const struct kind *kind, char (*names)[256], int *count) {
     struct taken taken = {.count = 0};
     char facts[128];
     const fmha_forward_problem problem = problem_of(kind);
     facts_of(kind, facts);
     cr_assert_eq(fmha_forward_explain(device, &problem, take, &taken), FMHA_OK, "%s: %s", facts, fmha_last_error());
-    cr_assert_eq(taken.count, 1, "%s", facts);
-    cr_assert(strncmp(taken.name, facts, strlen(facts)) == 0, "expected %s…, got %s", facts, taken.name);
+    keep_name(&taken, facts, names, count);
     cr_assert_eq(strstr(taken.name, "_gqa4") != NULL, kind->fused == 4, "%s", taken.name);
-    for (int i = 0; i < *count; i++)
-        cr_assert_str_neq(names[i], taken.name);
-    cr_assert_lt(*count, INSTANCES);
-    memcpy(names[(*count)++], taken.name, sizeof taken.name);
+}
+
+/* Of packing one head of 64 by 64. */
+static void check_pack(fmha_device *device, int v_layout, uint8_t align, char (*names)[256], int *count) {
+    struct taken taken = {.count = 0};
+    struct fmha_key key;
+    struct fmha_operands operands = {
+        .buffer = {[FMHA_BUFFER_FROM] = (void *)0x1000, [FMHA_BUFFER_TO] = (void *)0x2000}};
+    operands.value[FMHA_VALUE_BATCH] = operands.value[FMHA_VALUE_HEADS_K] = 1;
+    operands.value[FMHA_VALUE_SEQLEN_K] = operands.value[FMHA_VALUE_HEAD_DIM] = 64;
+    operands.value[FMHA_VALUE_STRIDE_FROM_ROW] = operands.value[FMHA_VALUE_STRIDE_TO_ROW] = 64 + align % 16;
+    fmha_dispatch_key(device, &key);
+    key.operation = FMHA_KEY_PACK;
+    key.v_layout = (uint8_t)v_layout;
+    key.align = align;
+    cr_assert_eq(fmha_dispatch_explain(device, &key, &operands, take, &taken), FMHA_OK, "%s", fmha_last_error());
+    char facts[128];
+    snprintf(facts, sizeof facts, "fmha_pack_gfx1151%s%s_w", v_layout == FMHA_V_ROW ? "" : "_vt",
+             align == 16 ? "" : "_a2");
+    keep_name(&taken, facts, names, count);
 }
 
 Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
@@ -101,6 +125,10 @@ Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
                                                   layouts[layout][0], layouts[layout][1], fused};
                         check_kind(device, &kind, names, &count);
                     }
+    for (int v_layout = FMHA_V_ROW; v_layout <= FMHA_V_TRANSPOSED; v_layout++) {
+        check_pack(device, v_layout, 16, names, &count);
+        check_pack(device, v_layout, 2, names, &count);
+    }
     cr_assert_eq(count, INSTANCES);
     fmha_device_close(device);
     snprintf(command, sizeof command, "rm -r '%s'", folder);

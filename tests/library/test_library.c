@@ -47,7 +47,7 @@ Test(library, presets_have_as_many_members_as_is_documented) {
     static const struct {
         const char *preset;
         size_t count;
-    } rows[LIBRARY_PRESET_COUNT] = {{"minimal", 4}, {"llm-inference", 216}, {"all", 768}};
+    } rows[LIBRARY_PRESET_COUNT] = {{"minimal", 8}, {"llm-inference", 220}, {"all", 772}};
     for (int i = 0; i < LIBRARY_PRESET_COUNT; i++) {
         cr_assert_eq(count_members(rows[i].preset, &(struct spec_choices){.arch = "gfx1151"}), rows[i].count, "%s",
                      rows[i].preset);
@@ -60,16 +60,37 @@ Test(library, presets_have_as_many_members_as_is_documented) {
 Test(library, options_beside_a_preset_keep_some_of_its_members) {
     struct spec_choices choices = {.arch = "gfx1151"};
     choices.field[SPEC_HEAD_DIM] = "192";
-    cr_assert_eq(count_members("llm-inference", &choices), 48); /* with V of 192 and of 128 */
+    cr_assert_eq(count_members("llm-inference", &choices), 48 + 4); /* with V of 192 and of 128; and pack */
     choices.field[SPEC_HEAD_DIM_V] = "128";
-    cr_assert_eq(count_members("llm-inference", &choices), 24);
+    cr_assert_eq(count_members("llm-inference", &choices), 24 + 4);
     choices.field[SPEC_DTYPE] = "bf16";
-    cr_assert_eq(count_members("llm-inference", &choices), 12);
+    cr_assert_eq(count_members("llm-inference", &choices), 12 + 4);
     choices.field[SPEC_WAVE] = "64,32"; /* the preset leaves it open */
-    cr_assert_eq(count_members("llm-inference", &choices), 24);
+    cr_assert_eq(count_members("llm-inference", &choices), 24 + 4);
+    choices.field[SPEC_ALIGN] = "2";
+    choices.field[SPEC_BLOCK_M] = "64"; /* which packing does not have */
+    cr_assert_eq(count_members("llm-inference", &choices), 8 + 4);
     struct spec_choices both = {.arch = "gfx1151"};
     both.field[SPEC_HEAD_DIM] = "128,64";
-    cr_assert_eq(count_members("minimal", &both), 4);
+    cr_assert_eq(count_members("minimal", &both), 4 + 4);
+}
+
+/* Which are meant, --op says; without it forward alone. */
+Test(library, operations_beside_a_preset) {
+    struct spec_choices choices = {.arch = "gfx1151"};
+    choices.field[SPEC_OP] = "forward";
+    choices.field[SPEC_BLOCK_M] = "64,128";
+    cr_assert_eq(count_members("minimal", &choices), 8);
+    choices.field[SPEC_BLOCK_M] = NULL;
+    choices.field[SPEC_OP] = "pack";
+    cr_assert_eq(count_members("minimal", &choices), 4);
+    choices.field[SPEC_WAVE] = "32,64";
+    cr_assert_eq(count_members("minimal", &choices), 8);
+    choices.field[SPEC_ALIGN] = "2";
+    cr_assert_eq(count_members("minimal", &choices), 4);
+    choices.field[SPEC_OP] = "pack,forward";
+    choices.field[SPEC_ALIGN] = "16";
+    cr_assert_eq(count_members("minimal", &choices), 12);
 }
 
 /* ---- Ranks ---- */
