@@ -102,16 +102,18 @@ static bool add_interface(struct writer *writer, const struct instance *instance
 
 /* Of the key's fields those that the operation has. */
 static void add_key(const struct spec *spec, const struct fmha_key *key, struct text *out) {
+    bool has[FMHA_KEY_FIELDS] = {false};
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        int field = spec_key_field((enum spec_field_id)id);
+        if (field >= 0 && spec_has(spec, (enum spec_field_id)id))
+            has[field] = true;
+    }
     text_puts(out, "key");
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
-        const char *name = fmha_key_field_names[field];
         char value[FMHA_KEY_VALUE_BYTES];
-        bool has = !strcmp(name, "operation");
-        for (int id = 0; id < SPEC_FIELD_COUNT; id++)
-            has = has || (!strcmp(spec_fields[id].name, name) && spec_has(spec, (enum spec_field_id)id));
         fmha_key_value(key, field, value);
-        if (has)
-            text_printf(out, " %s=%s", name, value);
+        if (has[field])
+            text_printf(out, " %s=%s", fmha_key_field_names[field], value);
     }
     text_puts(out, "\n");
 }

@@ -1,52 +1,35 @@
 #include "shape_key.h"
 
+#include <stdio.h>
 #include <string.h>
 
-/* Words and the numbers that stand for them in keys: a word may move in its list, its number stays. */
-static const struct {
-    enum spec_field_id field;
-    const char *word;
-    uint8_t number;
-} numbers[] = {
-    {SPEC_OP, "forward", FMHA_KEY_FORWARD},
-    {SPEC_OP, "decode", FMHA_KEY_DECODE},
-    {SPEC_OP, "merge", FMHA_KEY_MERGE},
-    {SPEC_OP, "backward", FMHA_KEY_BACKWARD},
-    {SPEC_OP, "pack", FMHA_KEY_PACK},
-    {SPEC_DTYPE, "f16", FMHA_KEY_F16},
-    {SPEC_DTYPE, "bf16", FMHA_KEY_BF16},
-    {SPEC_MASK, "none", FMHA_KEY_MASK_NONE},
-    {SPEC_MASK, "causal-bottom-right", FMHA_KEY_CAUSAL_BOTTOM_RIGHT},
-    {SPEC_MASK, "causal-top-left", FMHA_KEY_CAUSAL_TOP_LEFT},
-    {SPEC_V_LAYOUT, "row", FMHA_KEY_V_ROW},
-    {SPEC_V_LAYOUT, "transposed", FMHA_KEY_V_TRANSPOSED},
-};
-
-/* Of a row that the operation does not have: 0. */
-static int32_t number_of(const struct spec *spec, enum spec_field_id id) {
-    return spec_has(spec, id) ? spec->value[id] : 0;
+int spec_key_field(enum spec_field_id id) {
+    const char *name = id == SPEC_OP ? "operation" : spec_fields[id].name;
+    int field = 0;
+    while (field < FMHA_KEY_FIELDS && strcmp(fmha_key_field_names[field], name) != 0)
+        field++;
+    return field < FMHA_KEY_FIELDS ? field : -1;
 }
 
-static bool take_word(const struct spec *spec, enum spec_field_id id, uint8_t *number, struct error *error) {
-    if (!spec_has(spec, id))
-        return true;
-    const char *word = spec_word(spec, id);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (numbers[i].field == id && !strcmp(numbers[i].word, word)) {
-            *number = numbers[i].number;
-            return true;
-        }
-    return error_set(error, ERROR_RUN, "%s: expected a word that shape keys have a number for, got '%s'",
-                     spec_fields[id].name, word);
+/* Sets what a fact says, as the text by which the runtime knows it: its words and their numbers stand in key.c alone.
+ */
+static bool set_fact(const struct spec *spec, enum spec_field_id id, struct fmha_key *key, struct error *error) {
+    const struct spec_field *fact = &spec_fields[id];
+    char number[16];
+    snprintf(number, sizeof number, "%d", (int)spec->value[id]);
+    const char *text = fact->words ? spec_word(spec, id) : number;
+    int field = spec_key_field(id);
+    return (field >= 0 && fmha_key_set_value(key, field, text, strlen(text))) ||
+           error_set(error, ERROR_RUN, "%s: expected a value that shape keys can have, got '%s'", fact->name, text);
 }
 
 bool spec_key(const struct spec *spec, struct fmha_key *key, struct error *error) {
     fmha_key_init(key);
     if (!fmha_key_set_target(key, spec->arch))
         return error_set(error, ERROR_RUN, "--arch: expected a gfx target such as gfx1151, got '%s'", spec->arch);
-    key->head_dim = (uint16_t)number_of(spec, SPEC_HEAD_DIM);
-    key->head_dim_v = (uint16_t)number_of(spec, SPEC_HEAD_DIM_V);
-    key->align = (uint8_t)number_of(spec, SPEC_ALIGN);
-    return take_word(spec, SPEC_OP, &key->operation, error) && take_word(spec, SPEC_DTYPE, &key->dtype, error) &&
-           take_word(spec, SPEC_MASK, &key->mask, error) && take_word(spec, SPEC_V_LAYOUT, &key->v_layout, error);
+    bool done = true;
+    for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
+        if (!spec_fields[id].knob && spec_has(spec, (enum spec_field_id)id))
+            done = set_fact(spec, (enum spec_field_id)id, key, error);
+    return done;
 }

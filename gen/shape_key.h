@@ -5,6 +5,9 @@
 #include "key.h"
 #include "spec.h"
 
+/* The field of the key that a fact is, by its number in fmha_key_field_names; -1 for a knob. */
+int spec_key_field(enum spec_field_id id);
+
 /* The key of a resolved spec. */
 bool spec_key(const struct spec *spec, struct fmha_key *key, struct error *error);
 

@@ -3,9 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FNV_START UINT64_C(14695981039346656037)
-#define FNV_PRIME UINT64_C(1099511628211)
-
 void fmha_key_init(struct fmha_key *key) {
     memset(key, 0, sizeof *key);
     key->version = FMHA_KEY_VERSION;
@@ -98,15 +95,6 @@ bool fmha_key_set_target(struct fmha_key *key, const char *target) {
 
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right) {
     return memcmp(left, right, sizeof *left) == 0;
-}
-
-uint64_t fmha_key_hash(const struct fmha_key *key) {
-    const unsigned char *bytes = (const unsigned char *)key;
-    uint64_t hash = FNV_START;
-    for (size_t i = 0; i < sizeof *key; i++) {
-        hash = (hash ^ bytes[i]) * FNV_PRIME;
-    }
-    return hash;
 }
 
 /* ---- Fields by name -------------------------------------------------------------------------------------- */

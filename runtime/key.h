@@ -89,10 +89,6 @@ static inline void fmha_key_set_align(struct fmha_key *key, uint8_t align) {
 /* True when all bytes are the same. */
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 
-/* FNV-1a of 64 bits over the key's bytes in the order of memory: hash = 14695981039346656037, then for each byte
- * hash = (hash ^ byte) * 1099511628211. */
-uint64_t fmha_key_hash(const struct fmha_key *key);
-
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
  * "v_layout", "align". The target is none of them. */
 #define FMHA_KEY_FIELDS 7

@@ -12,8 +12,6 @@ struct fmha_routes_table {
     _Atomic(struct fmha_route *) slots[];
 };
 
-/* Four multiplications instead of the 32 dependent ones of fmha_key_hash: this one is computed in every call and never
- * leaves the process. */
 struct words {
     uint64_t a, b, c, d;
 };
@@ -23,6 +21,7 @@ static struct words words_of(const struct fmha_key *key) {
     return (struct words){fmha_key_word(key, 0), fmha_key_word(key, 1), fmha_key_word(key, 2), fmha_key_word(key, 3)};
 }
 
+/* Four multiplications, none of which waits for another: it is computed in every call and never leaves the process. */
 static uint64_t hash_of(struct words key) {
     uint64_t hash = key.a * UINT64_C(0x9e3779b97f4a7c15) ^ key.b * UINT64_C(0xc2b2ae3d27d4eb4f) ^
                     key.c * UINT64_C(0x165667b19e3779f9) ^ key.d * UINT64_C(0x27d4eb2f165667c5);
