@@ -302,8 +302,8 @@ static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {
 
 /* ---- Branches -------------------------------------------------------------------------------------------- */
 
-/* The instruction at an address, or -1. They stand in the order of their addresses. */
-static int64_t find_address(const isa_code *code, uint64_t address) {
+/* They stand in the order of their addresses. */
+int64_t isa_code_index(const isa_code *code, uint64_t address) {
     size_t low = 0, high = code->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -333,7 +333,7 @@ static fmha_status resolve(decoder *d) {
         if (i->operand_count == 0 || i->operands[i->operand_count - 1].kind != ISA_OPERAND_CONSTANT) {
             continue; /* s_endpgm, and jumps to what is in registers */
         }
-        int64_t target = find_address(
+        int64_t target = isa_code_index(
             code, i->address + 4 + (uint64_t)((int64_t)(int16_t)i->operands[i->operand_count - 1].constant * 4));
         if (target < 0) {
             snprintf(d->text, sizeof d->text, "%s", i->text);
@@ -392,6 +392,15 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
         isa_code_free(decoded);
     }
     return status;
+}
+
+bool isa_code_calls(const isa_code *code) {
+    for (uint32_t n = 0; n < code->count; n++) {
+        if (strcmp(code->list[n].row->name, "s_swappc_b64") == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void isa_code_free(isa_code *code) {

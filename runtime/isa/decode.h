@@ -19,6 +19,12 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
                        uint64_t address, isa_code *decoded);
 void isa_code_free(isa_code *code);
 
+/* Whether it goes to places that registers name: functions, which may stand before the kernel. */
+bool isa_code_calls(const isa_code *code);
+
+/* The index of the instruction at an address in the code object, or -1. */
+int64_t isa_code_index(const isa_code *code, uint64_t address);
+
 /* One line of the disassembler for a family (ISA_GFX11), with what the table says of its operands; "x :: y" fills
  * `second`. Branch targets are left alone. False with a reason in `why`. */
 bool isa_decode_line(const char *text, unsigned family, unsigned wave, isa_instruction *instruction,

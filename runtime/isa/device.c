@@ -178,8 +178,15 @@ static fmha_status decode(const device *owner, const isa_image *image, isa_image
     if (code == NULL) {
         return isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory for the code of %s", kernel->symbol);
     }
-    fmha_status status = isa_decode(kernel->symbol, owner->common.chip->arch, kernel->wave, bytes,
-                                    (size_t)kernel->code_bytes, kernel->entry_address, code);
+    const char *arch = owner->common.chip->arch;
+    fmha_status status =
+        isa_decode(kernel->symbol, arch, kernel->wave, bytes, (size_t)kernel->code_bytes, kernel->entry_address, code);
+    if (status == FMHA_OK && kernel->code_before > 0 && isa_code_calls(code)) {
+        isa_code_free(code);
+        status = isa_decode(kernel->symbol, arch, kernel->wave, bytes - kernel->code_before,
+                            (size_t)(kernel->code_bytes + kernel->code_before),
+                            kernel->entry_address - kernel->code_before, code);
+    }
     if (status != FMHA_OK) {
         free(code);
         return status;
@@ -188,6 +195,7 @@ static fmha_status decode(const device *owner, const isa_image *image, isa_image
     kernel->code = code->list;
     kernel->count = code->count;
     kernel->block_count = code->block_count;
+    kernel->entry = (uint32_t)isa_code_index(code, kernel->entry_address);
     return FMHA_OK;
 }
 

@@ -250,6 +250,7 @@ static fmha_status find_code(const loading *load, isa_kernel *kernel, uint64_t e
             entry - segment.p_vaddr < segment.p_filesz && entry % sizeof(uint32_t) == 0) {
             kernel->entry_address = entry;
             kernel->code_bytes = segment.p_filesz - (entry - segment.p_vaddr);
+            kernel->code_before = entry - segment.p_vaddr;
             kernel->bias = (uint64_t)(uintptr_t)load->image->memory - load->image->low;
             return FMHA_OK;
         }

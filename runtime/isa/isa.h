@@ -243,6 +243,7 @@ typedef struct isa_kernel {
     size_t hidden_count;
     uint64_t entry_address; /* of the first instruction, in the code object */
     uint64_t code_bytes;    /* from there to the end of its segment */
+    uint64_t code_before;   /* bytes of the segment before it: functions that it calls may be there */
     uint64_t bias;          /* what an address in the code object lacks to that in memory (s_getpc_b64) */
 } isa_kernel;
 
