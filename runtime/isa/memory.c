@@ -217,3 +217,18 @@ void isa_count_lds(isa_wave *wave, uint64_t mask, const uint32_t addresses[ISA_L
     *(write ? &counts->lds_writes : &counts->lds_reads) += 1;
     *(write ? &counts->lds_bytes_written : &counts->lds_bytes_read) += all;
 }
+
+void isa_count_generic(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,
+                       bool write) {
+    uint64_t shared = 0, global = 0;
+    uint32_t places[ISA_LANES_MAX] = {0};
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        int lane = __builtin_ctzll(left);
+        uint64_t base = addresses[lane] & ~(uint64_t)UINT32_MAX;
+        places[lane] = (uint32_t)addresses[lane];
+        shared |= (uint64_t)(base == ISA_SHARED_BASE) << lane;
+        global |= (uint64_t)(base != ISA_SHARED_BASE && base != ISA_PRIVATE_BASE) << lane;
+    }
+    isa_count_lds(wave, shared, places, bytes, write);
+    isa_count_global(wave, global, addresses, bytes, write);
+}

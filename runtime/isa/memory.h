@@ -20,4 +20,9 @@ bool isa_lds_check(isa_wave *wave, int lane, uint32_t at, size_t bytes, bool wri
 /* Counts an access to LDS with its bank conflicts. */
 void isa_count_lds(isa_wave *wave, uint64_t mask, const uint32_t addresses[ISA_LANES_MAX], size_t bytes, bool write);
 
+/* Counts an access to generic addresses as one to LDS and one to global memory, each of the lanes whose address is
+ * there; scratch is not counted. */
+void isa_count_generic(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,
+                       bool write);
+
 #endif

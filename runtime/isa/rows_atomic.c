@@ -172,7 +172,7 @@ static void memory_atomic(isa_wave *wave, const isa_instruction *i, operation op
         }
     }
     if (wave->counts != NULL && !wave->failed) {
-        isa_count_global(wave, exec, addresses, bytes, true);
+        (flat ? isa_count_generic : isa_count_global)(wave, exec, addresses, bytes, true);
     }
 }
 

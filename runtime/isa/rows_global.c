@@ -134,6 +134,9 @@ static void load_flat(isa_wave *wave, const isa_instruction *i, isa_shape shape,
         const unsigned char *from = isa_generic(wave, lane, addresses[lane], isa_shape_bytes(shape, registers), false);
         isa_fill(wave, data->reg, registers, shape, lane, from != NULL ? from : zeros);
     }
+    if (wave->counts != NULL && !wave->failed) {
+        isa_count_generic(wave, exec, addresses, isa_shape_bytes(shape, registers), false);
+    }
 }
 
 static void store_flat(isa_wave *wave, const isa_instruction *i, isa_shape shape, unsigned registers) {
@@ -151,6 +154,9 @@ static void store_flat(isa_wave *wave, const isa_instruction *i, isa_shape shape
         if (to != NULL) {
             isa_drain(wave, data->reg, registers, shape, lane, to);
         }
+    }
+    if (wave->counts != NULL && !wave->failed) {
+        isa_count_generic(wave, exec, addresses, isa_shape_bytes(shape, registers), true);
     }
 }
 
