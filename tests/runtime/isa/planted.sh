@@ -1,0 +1,96 @@
+#!/bin/sh
+# Faults planted in the machine code of default kernels are found when it is executed: the compiler's assembly text is
+# edited at one place, assembled and verified. Nothing is wrong with the unedited text.
+#   planted.sh FMHAGEN CLANG++ FOLDER
+set -eu
+fmhagen=$1 compiler=$2 folder=$3
+mkdir -p "$folder"
+cd "$folder"
+failed=0 planted=0
+
+assemble() { # TEXT OBJECT
+    "$compiler" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx1151 "$1" -o "$2"
+}
+
+verify() { # OBJECT; prints what verify says
+    "$fmhagen" verify --device isa --arch gfx1151 --hd 64 --causal --orientation "$orientation" --object "$1" \
+        --inputs random --shape 1,2,1,70,90 --shape 1,2,1,64,128 2>&1
+}
+
+# The number of the N-th line that matches PATTERN and, if NEXT is given, stands before one that matches NEXT.
+line_of() { # N PATTERN [NEXT]
+    awk -v n="$1" -v pattern="$2" -v next_pattern="${3-}" '
+        found && $0 ~ next_pattern && ++seen == n { print NR - 1; exit }
+        { found = $0 ~ pattern }' "$orientation.s"
+}
+
+# The number of the last line that matches PATTERN before the first that matches LATER.
+line_before() { # PATTERN LATER
+    awk -v pattern="$1" -v later="$2" '$0 ~ later { print line; exit } $0 ~ pattern { line = NR }' "$orientation.s"
+}
+
+# Edits the line by a script of sed and wants a finding that matches KIND.
+plant() { # NAME KIND LINE SCRIPT
+    planted=$((planted + 1))
+    if [ -z "$3" ]; then
+        echo "$orientation, $1: no such place in the text" >&2
+        failed=$((failed + 1))
+        return
+    fi
+    sed -E "$3{$4}" "$orientation.s" >planted.s
+    if cmp -s planted.s "$orientation.s"; then
+        echo "$orientation, $1: nothing was changed at line $3" >&2
+        failed=$((failed + 1))
+        return
+    fi
+    assemble planted.s planted.hsaco
+    status=0
+    verify planted.hsaco >found || status=$?
+    if [ $status -ne 1 ] || ! grep -Eq "$2" found; then
+        echo "$orientation, $1 (line $3): expected exit status 1 and a finding '$2', got status $status and:" >&2
+        cat found >&2
+        failed=$((failed + 1))
+    fi
+}
+
+wrong='over its bound|expected .* got|NAN|nan' # an element, found by comparison
+
+for orientation in kq qk; do
+    "$fmhagen" --arch gfx1151 --hd 64 --causal --orientation $orientation -o $orientation.hip
+    "$compiler" -x hip --offload-arch=gfx1151 --offload-device-only -nogpuinc -nogpulib -O3 -S $orientation.hip \
+        -o $orientation.s
+    assemble $orientation.s $orientation.hsaco
+    verify $orientation.hsaco >found || {
+        echo "$orientation: expected the unedited kernel to pass, got:" >&2
+        cat found >&2
+        exit 1
+    }
+    plant 'wait of an argument deleted' missing-wait "$(line_of 1 's_waitcnt lgkmcnt\(0\)')" d
+    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 's_waitcnt lgkmcnt' v_wmma)" d
+    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 's_waitcnt lgkmcnt' v_wmma)" \
+        's/lgkmcnt\(([0-9]+)\)/lgkmcnt(63)/'
+    plant 'wait of a global load deleted' missing-wait "$(line_of 1 's_waitcnt vmcnt')" d
+    plant 'barrier deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
+    plant 'second barrier deleted' 'lds-race|lds-unwritten' "$(line_of 2 s_barrier)" d
+    plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 v_wmma)" \
+        's/(v\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
+    plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 v_wmma)" 's/, v\[[0-9:]+\]$/, 0/'
+    plant 'register of an exponential swapped' "$wrong" "$(line_of 5 v_exp_f32_e32)" 's/(v[0-9]+), v[0-9]+/\1, v1/'
+    plant 'exponential dropped' "$wrong" "$(line_of 1 v_exp_f32_e32)" 's/v_exp_f32_e32/v_mov_b32_e32/'
+    plant 'select of a mask dropped' "$wrong" "$(line_of 3 'v_cndmask_b32_e32.* 0xff800000, ')" \
+        's/v_cndmask_b32_e32 (v[0-9]+), [^,]+, (v[0-9]+), .*/v_mov_b32_e32 \1, \2/'
+    plant 'offset of a read from LDS wrong' "$wrong|lds-unwritten" "$(line_of 1 'ds_load_b128.* offset:')" \
+        's/offset:[0-9]+/offset:48/'
+    plant 'read from LDS outside' lds-out-of-bounds "$(line_of 1 'ds_load_b128.* offset:')" \
+        's/offset:[0-9]+/offset:65520/'
+    plant 'write to LDS dropped' 'lds-unwritten|lds-race' "$(line_of 1 ds_store_b128)" d
+    plant 'offset of a global load wrong' "out-of-bounds|outside-tensor|$wrong" "$(line_of 1 'global_load_b128')" \
+        's/( offset:[0-9]+)?$/ offset:2048/'
+    plant 'offset of a store wrong' 'outside-tensor|out-of-bounds|output-unwritten' "$(line_of 1 'global_store_b')" \
+        's/( offset:-?[0-9]+)?$/ offset:-4/'
+    plant 'lanes left on' 'outside-tensor|out-of-bounds|output-race' \
+        "$(line_before v_cmpx_ global_store)" 's/v_cmpx_.*/s_nop 0/'
+    plant 'lanes left off' 'output-unwritten|lanes|lds-unwritten' "$(line_of 1 's_or_b32 exec_lo, exec_lo')" d
+done
+[ $failed -eq 0 ] || { echo "$failed of $planted faults were not found" >&2; exit 1; }
+echo "$planted faults, all found"
