@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "cli.h"
+#include "isa_list.h"
 #include "kernels.h"
 
 struct list_options {
-    bool templates, json;
+    bool templates, isa, json;
 };
 
 #define CHIP_LIST_MAX 8
@@ -214,10 +215,13 @@ static int run(const struct arguments *arguments) {
     struct error error;
     struct text text = {0};
     bool kernel_given = describes_kernel(kernel), done;
-    if (kernel_given && !own->templates) {
+    if (kernel_given && !own->templates && !own->isa) {
         done = list_instances(kernel, own->json, &text, &error);
-    } else if (own->templates && (kernel_given || kernel->arch)) {
-        done = error_set(&error, ERROR_USAGE, "--templates: expected no options of a kernel beside it, got some");
+    } else if ((own->templates || own->isa) && (kernel_given || kernel->arch)) {
+        done = error_set(&error, ERROR_USAGE, "--%s: expected no options of a kernel beside it, got some",
+                         own->isa ? "isa" : "templates");
+    } else if (own->isa) {
+        done = isa_list_print(own->json, &text, &error);
     } else {
         struct template_engine *engine = template_engine_new(kernel->template_dir, &error);
         size_t count = 0;
@@ -240,6 +244,10 @@ static const struct option_row options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct list_options, templates),
      .help = "list the templates instead"},
+    {.name = "isa",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct list_options, isa),
+     .help = "list the instructions that the device isa executes, with what is tested"},
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct list_options, json),
