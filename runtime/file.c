@@ -30,7 +30,7 @@ static ssize_t read_all(int file, char *bytes, size_t capacity) {
 fmha_status fmha_file_read(const char *path, void **bytes, size_t *count) {
     *bytes = NULL;
     *count = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe must not hold anybody up */
     if (file < 0) {
         return fmha_fail(FMHA_ERROR_IO, "%s: cannot be opened: %s", path, strerror(errno));
     }

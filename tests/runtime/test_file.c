@@ -57,6 +57,17 @@ Test(file, that_is_absent_or_a_folder_is_an_error) {
     cr_assert_eq(support_open_files(), files);
 }
 
+/* A pipe that nobody writes to would keep the reader waiting. */
+Test(file, that_is_a_pipe_is_an_error, .timeout = 10) {
+    void *bytes;
+    size_t count;
+    char text[600];
+    cr_assert_eq(mkfifo(path, 0600), 0);
+    cr_assert_eq(fmha_file_read(path, &bytes, &count), FMHA_ERROR_IO);
+    snprintf(text, sizeof text, "%s: expected a regular file", path);
+    cr_assert_str_eq(fmha_last_error(), text);
+}
+
 Test(file, on_a_full_disk_is_an_error) {
     cr_assert_eq(fmha_file_write("/dev/full", "a", 1), FMHA_ERROR_IO);
     cr_assert_str_eq(fmha_last_error(), "/dev/full: cannot be written: No space left on device");
