@@ -25,6 +25,10 @@ static void describe_key(const struct fmha_key *key, char *text, size_t room) {
 
 int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_key *problem, char *text, size_t room) {
     int differences = 0;
+    if (!fmha_dispatch_fits_target(instance, problem)) {
+        snprintf(text, room, "is for another chip");
+        differences++;
+    }
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char serves[FMHA_KEY_VALUE_BYTES], asked[FMHA_KEY_VALUE_BYTES];
         const char *name = fmha_key_field_names[field];
@@ -42,10 +46,6 @@ int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_
         } else {
             snprintf(text, room, "serves %s %s, not %s", name, serves, asked);
         }
-    }
-    if (differences == 0 && !fmha_dispatch_fits_target(instance, problem)) {
-        snprintf(text, room, "is for another chip");
-        return 1;
     }
     return differences;
 }

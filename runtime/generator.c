@@ -1,5 +1,6 @@
 #include "generator.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +15,7 @@
 #include "compiler.h"
 #include "config.h"
 #include "driver.h"
+#include "file.h"
 #include "hash.h"
 #include "index.h"
 #include "library.h"
@@ -102,11 +104,65 @@ static fmha_status name_folder(const char *program, const char *options, char **
     return FMHA_OK;
 }
 
-static bool has_index(const char *folder, const char *arch) {
+/* FMHA_OK: the folder has instances whose texts are those that its index names. FMHA_ERROR_MEMORY: that cannot be
+ * known. Any other status: it is missing, torn or changed. */
+static fmha_status check_texts(const char *chip_folder, const struct fmha_index *index) {
     char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/%.*s/%s", folder, (int)strcspn(arch, ":"), arch, FMHA_INDEX_FILE) <
-               (int)sizeof path &&
-           access(path, R_OK) == 0;
+    fmha_status status = fmha_index_count(index) > 0 ? FMHA_OK : FMHA_ERROR_IO;
+    for (size_t i = 0; i < fmha_index_count(index) && status == FMHA_OK; i++) {
+        const struct fmha_descriptor *instance = fmha_index_at(index, i);
+        void *text = NULL;
+        size_t bytes;
+        status = FMHA_ERROR_IO;
+        if (instance->source != NULL &&
+            snprintf(path, sizeof path, "%s/%s", chip_folder, instance->source) < (int)sizeof path) {
+            status = fmha_file_read(path, &text, &bytes);
+        }
+        if (status == FMHA_OK &&
+            (bytes != instance->source_bytes || fmha_index_hash(text, bytes) != instance->source_hash)) {
+            status = FMHA_ERROR_IO;
+        }
+        free(text);
+    }
+    return status;
+}
+
+static fmha_status check_folder(const char *chip_folder) {
+    char path[PATH_MAX];
+    void *text;
+    size_t bytes;
+    struct fmha_index *index;
+    if (snprintf(path, sizeof path, "%s/%s", chip_folder, FMHA_INDEX_FILE) >= (int)sizeof path) {
+        return FMHA_ERROR_IO;
+    }
+    fmha_status status = fmha_file_read(path, &text, &bytes);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    status = fmha_index_parse(path, text, bytes, &index);
+    free(text);
+    if (status == FMHA_OK) {
+        status = check_texts(chip_folder, index);
+        fmha_index_free(index);
+    }
+    return status;
+}
+
+/* Removes what fmhagen names as its own: damaged, it would be another's to it, and left as it is. */
+static void empty_folder(const char *chip_folder) {
+    int folder = open(chip_folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;
+    const struct dirent *entry;
+    while (stream != NULL && (entry = readdir(stream)) != NULL) {
+        if (strncmp(entry->d_name, "fmha", 4) == 0) {
+            unlinkat(folder, entry->d_name, 0); /* of what stays, fmhagen tells */
+        }
+    }
+    if (stream != NULL) {
+        closedir(stream);
+    } else if (folder >= 0) {
+        close(folder);
+    }
 }
 
 /* Splits options at blanks; none of their words has one. A lack of memory is told as such, all else as that there is no
@@ -132,24 +188,27 @@ static fmha_status run(const char *program, const char *folder, const char *opti
     return status;
 }
 
-/* Makes the folder's index, if no other process does so meanwhile. Where there can be no lock it is made all the same.
- */
-static fmha_status make_index(const char *program, const char *folder, const char *arch, const char *options,
-                              const struct fmha_log *log) {
+/* Makes the library, if no other process does so meanwhile. Where there can be no lock it is made all the same. */
+static fmha_status make_library(const char *program, const char *folder, const char *chip_folder, const char *options,
+                                const struct fmha_log *log) {
     char lock[PATH_MAX];
     int file = -1;
-    fmha_status status = FMHA_OK;
     snprintf(lock, sizeof lock, "%s.lock", folder);
     if (fmha_lock_take(AT_FDCWD, lock, INT64_C(1000) * LIMIT_SECONDS, &file) == FMHA_LOCK_HELD) {
         return fmha_fail(FMHA_ERROR_NO_INSTANCE,
                          "%s could make one, but another process has held %s for %d seconds; end it", program, lock,
                          LIMIT_SECONDS);
     }
-    if (!has_index(folder, arch)) {
+    fmha_status status = check_folder(chip_folder);
+    if (status != FMHA_OK && status != FMHA_ERROR_MEMORY) {
+        empty_folder(chip_folder);
         fmha_log_line(log, "generator: %s library %s --no-compile %s", program, folder, options);
         status = run(program, folder, options);
-        if (status == FMHA_OK && !has_index(folder, arch)) {
-            status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);
+        fmha_status made = status == FMHA_OK ? check_folder(chip_folder) : FMHA_OK;
+        if (made != FMHA_OK) {
+            status = made == FMHA_ERROR_MEMORY
+                         ? made
+                         : fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s made no instance for %s", program, options);
         }
     }
     if (file >= 0) {
@@ -178,8 +237,17 @@ fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, 
     } else {
         close(opened);
     }
-    if (status == FMHA_OK && !has_index(made, arch)) {
-        status = make_index(program, made, arch, options, log);
+    char chip_folder[PATH_MAX];
+    if (status == FMHA_OK && snprintf(chip_folder, sizeof chip_folder, "%s/%.*s", made, (int)strcspn(arch, ":"),
+                                      arch) >= (int)sizeof chip_folder) {
+        status = fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s could make one, but the path of its folder %s is too long",
+                           program, made);
+    }
+    if (status == FMHA_OK) {
+        status = check_folder(chip_folder);
+        if (status != FMHA_OK && status != FMHA_ERROR_MEMORY) {
+            status = make_library(program, made, chip_folder, options, log);
+        }
     }
     if (status != FMHA_OK) {
         free(made);

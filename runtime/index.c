@@ -214,7 +214,7 @@ static bool read_head(struct reader *reader) {
     if (version != FMHA_INDEX_VERSION) {
         return refuse(reader,
                       "expected an index of format version %d, which this libfmha reads, got version %" PRIu64
-                      "; use the libfmha of the fmhagen that made it, or",
+                      ", which the libfmha of the fmhagen that made it reads",
                       FMHA_INDEX_VERSION, version);
     }
     if (!next_line(reader)) {
@@ -226,7 +226,7 @@ static bool read_head(struct reader *reader) {
     if (version != FMHA_ABI_VERSION) {
         return refuse(reader,
                       "expected kernels of ABI version %d, which this libfmha launches, got version %" PRIu64
-                      "; use the libfmha of the fmhagen that made them, or",
+                      ", which the libfmha of the fmhagen that made them launches",
                       FMHA_ABI_VERSION, version);
     }
     return next_line(reader) && (take(reader, "made-by ") || refuse_line(reader, "'made-by PROGRAM'"));

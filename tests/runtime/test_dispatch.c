@@ -404,7 +404,7 @@ Test(dispatch, nothing_serves_and_the_nearest_is_named) {
     fmha_device *device = dispatch_open();
     dispatch_expect(fmha_forward(device, &problem), FMHA_ERROR_NO_INSTANCE,
                     "operation=forward dtype=f16 head_dim=128 head_dim_v=128 mask=none v_layout=row align=16 on "
-                    "gfx1151: expected an instance, got none among 3 in 1 library; the nearest, c_chip, serves dtype "
+                    "gfx1151: expected an instance, got none among 3 in 1 library; the nearest, a_far, serves dtype "
                     "bf16, not f16; make one with `fmhagen library DIR --arch gfx1151 --dtype f16 --hd 128` and name "
                     "DIR in FMHA_LIBRARY_PATH; fmhagen, which could make one, is not here (FMHA_GENERATOR names it)");
     problem.head_dim = 64;
@@ -417,6 +417,46 @@ Test(dispatch, nothing_serves_and_the_nearest_is_named) {
                     "is not here (FMHA_GENERATOR names it)");
     cr_assert_eq(fake->launches, 0);
     fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* What fmhagen made and something damaged since, in any of its files, is made anew, once. */
+Test(dispatch, damaged_generated_library_is_made_anew, .timeout = 60) {
+    static const struct test_instance instance = {.name = "fmha_generated", .source = "text"};
+    static const char *const damages[] = {"true",
+                                          ": >fmha.index",
+                                          "echo other >fmha.index",
+                                          "rm fmha.index",
+                                          "rm fmha_generated.hip",
+                                          "echo more >>fmha_generated.hip",
+                                          ": >fmha_generated.hip",
+                                          "rm fmha.index; mkfifo fmha.index",
+                                          "sed -i 's/^end.*/end 7/' fmha.index"};
+    char library[512], program[300], script[2048];
+    dispatch_write("premade", &instance, 1, library);
+    snprintf(program, sizeof program, "%s/generator", folder);
+    /* As fmhagen does, it leaves alone what is not as it made it. */
+    snprintf(script, sizeof script,
+             "#!/bin/sh\necho asked >>'%s/asked'\nmkdir -p \"$2/gfx1151\"\n"
+             "[ -z \"$(ls -A \"$2/gfx1151\")\" ] || { echo 'in the way'; exit 1; }\ncp -r '%s'/. \"$2\"\n",
+             folder, library);
+    support_write(program, script, 0755);
+    setenv("FMHA_GENERATOR", program, 1);
+    for (size_t i = 0; i < COUNT(damages); i++) {
+        char command[1024], asked[300];
+        snprintf(command, sizeof command,
+                 "for d in '%s'/cache/v1/generated/*/gfx1151; do cd \"$d\" 2>/dev/null || exit 0; %s; done", folder,
+                 damages[i]);
+        cr_assert_eq(system(command), 0);
+        fmha_device *device = dispatch_open();
+        fmha_forward_problem problem = dispatch_problem();
+        expect_launched(device, &problem, "fmha_generated");
+        fmha_device_close(device);
+        snprintf(asked, sizeof asked, "%s/asked", folder);
+        char *text = dispatch_read(asked);
+        cr_assert_eq(strlen(text), (i + 1) * strlen("asked\n"), "%s", damages[i]);
+        free(text);
+    }
     dispatch_tear_down();
 }
 

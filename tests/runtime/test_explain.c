@@ -137,10 +137,30 @@ Test(explain, damaged_library_is_named_when_nothing_serves) {
                     "operation=forward dtype=f16 head_dim=128 head_dim_v=128 mask=none v_layout=row align=16 on "
                     "gfx1151: expected an instance, got none among 0 in 1 library; passed over: "
                     "$/library/gfx1151/fmha.index:1: expected an index of format version 1, which this libfmha reads, "
-                    "got version 2; use the libfmha of the fmhagen that made it, or; make the library anew with "
+                    "got version 2, which the libfmha of the fmhagen that made it reads; make the library anew with "
                     "`fmhagen library`; make one with `fmhagen library DIR --arch gfx1151 --dtype f16 --hd 128` and "
                     "name DIR in FMHA_LIBRARY_PATH; fmhagen, which could make one, is not here (FMHA_GENERATOR names "
                     "it)");
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
+/* An instance of another chip does not pass for the nearest because it has more in common else. */
+Test(explain, other_chip_counts_when_the_nearest_is_named) {
+    static const struct test_instance instances[] = {
+        {.name = "a", .target = "gfx1100", .dtype = "bf16", .source = "1"},
+        {.name = "b", .target = "gfx1100", .dtype = "bf16", .head_dim = 64, .source = "2"},
+        {.name = "c", .dtype = "bf16", .source = "3"}};
+    dispatch_library("library", instances, COUNT(instances));
+    fmha_device *device = dispatch_open();
+    fmha_forward_problem problem = dispatch_problem();
+    cr_assert_eq(fmha_forward(device, &problem), FMHA_ERROR_NO_INSTANCE);
+    cr_assert_not_null(strstr(fmha_last_error(), "; the nearest, c, serves dtype bf16, not f16; "), "%s",
+                       fmha_last_error());
+    expect_told(device, &problem, FMHA_ERROR_NO_INSTANCE,
+                "$/library/a is for another chip\n"
+                "$/library/b is for another chip\n"
+                "$/library/c serves dtype bf16, not f16\n");
     fmha_device_close(device);
     dispatch_tear_down();
 }
@@ -218,9 +238,12 @@ Test(explain, log_has_a_line_for_each_step) {
     dispatch_tear_down();
 }
 
-Test(explain, log_that_cannot_be_written_stops_nothing) {
+Test(explain, log_that_cannot_be_written_stops_nothing, .timeout = 30) {
     static const struct test_instance instances[] = {{.name = "one", .source = "text"}};
-    static const char *const logs[] = {"/nowhere/log", "/", "0", ""};
+    char pipe_path[300];
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+    cr_assert_eq(mkfifo(pipe_path, 0600), 0);
+    const char *const logs[] = {"/nowhere/log", "/", pipe_path, "0", ""};
     dispatch_library("library", instances, 1);
     fmha_forward_problem problem = dispatch_problem();
     for (size_t i = 0; i < COUNT(logs); i++) {

@@ -222,19 +222,19 @@ static const struct wrong wrong_lines[] = {
     {1, "", LINE_FMHA, QUOTES, 1},
     {1, NULL, LINE_FMHA, "'abi 1'", 1},
     {1, "fmha-index 2",
-     "expected an index of format version 1, which this libfmha reads, got version 2; use the libfmha of the fmhagen "
-     "that made it, or",
+     "expected an index of format version 1, which this libfmha reads, got version 2, which the libfmha of the fmhagen "
+     "that made it reads",
      "", 1},
     {1, "fmha-index 0",
-     "expected an index of format version 1, which this libfmha reads, got version 0; use the libfmha of the fmhagen "
-     "that made it, or",
+     "expected an index of format version 1, which this libfmha reads, got version 0, which the libfmha of the fmhagen "
+     "that made it reads",
      "", 1},
     {2, "abi", LINE_ABI, QUOTES, 2},
     {2, "abi 1x", LINE_ABI, QUOTES, 2},
     {2, NULL, LINE_ABI, "'made-by fmhagen 0.1.0'", 2},
     {2, "abi 2",
-     "expected kernels of ABI version 1, which this libfmha launches, got version 2; use the libfmha of the fmhagen "
-     "that made them, or",
+     "expected kernels of ABI version 1, which this libfmha launches, got version 2, which the libfmha of the fmhagen "
+     "that made them launches",
      "", 2},
     {3, "made by hand", "expected 'made-by PROGRAM', got ", QUOTES, 3},
     {3, NULL, "expected 'made-by PROGRAM', got ", "'interface 0 40'", 3},
