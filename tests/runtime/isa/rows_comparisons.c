@@ -37,14 +37,13 @@ static bool holds(order found, const char *orders) {
 #define FLOATS(X, type)                                                                                                \
     X(lt, type, "<")                                                                                                   \
     X(eq, type, "=")                                                                                                   \
-    X(le, type, "<=") X(gt, type, ">") X(lg, type, "<>") X(ge, type, ">=") X(o, type, "<=>") X(u, type, "u")           \
-        X(nge, type, "<u") X(nlg, type, "=u") X(ngt, type, "<=u") X(nle, type, ">u") X(neq, type, "<>u")               \
-            X(nlt, type, ">=u")
+    X(le, type, "<=")                                                                                                  \
+    X(gt, type, ">") X(lg, type, "<>") X(ge, type, ">=") X(o, type, "<=>") X(u, type, "u") X(nge, type, "<u")          \
+        X(nlg, type, "=u") X(ngt, type, "<=u") X(nle, type, ">u") X(neq, type, "<>u") X(nlt, type, ">=u")
 #define ALL(X)                                                                                                         \
     FLOATS(X, f32)                                                                                                     \
     FLOATS(X, f16)                                                                                                     \
-    FLOATS(X, f64) INTEGERS(X, i16) INTEGERS(X, u16) INTEGERS(X, i32) INTEGERS(X, u32) INTEGERS(X, i64)                \
-        INTEGERS(X, u64)
+    FLOATS(X, f64) INTEGERS(X, i16) INTEGERS(X, u16) INTEGERS(X, i32) INTEGERS(X, u32) INTEGERS(X, i64) INTEGERS(X, u64)
 
 #define DEFINE(relation, type, orders)                                                                                 \
     static void ref_##relation##_##type(rows_io *x) {                                                                  \
