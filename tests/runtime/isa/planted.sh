@@ -1,11 +1,12 @@
 #!/bin/sh
 # Faults planted in the machine code of default kernels are found when it is executed: the compiler's assembly text is
 # edited at one place, assembled and verified. Nothing is wrong with the unedited text.
-#   planted.sh FMHAGEN CLANG++ FOLDER
+#   planted.sh FMHAGEN FOLDER
 set -eu
-fmhagen=$1 compiler=$2 folder=$3
-mkdir -p "$folder"
-cd "$folder"
+fmhagen=$1
+mkdir -p "$2"
+cd "$2"
+compiler=$("$fmhagen" build --arch gfx1151 --hd 64 -o . | sed -n '1s/.*, //p') # "clang version …, /usr/bin/clang++-22"
 failed=0 planted=0
 
 assemble() { # TEXT OBJECT
