@@ -521,7 +521,7 @@ static fmha_status write_whole(const char *path, const char *text, size_t bytes)
     if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= (int)sizeof temporary) {
         return fmha_fail(FMHA_ERROR_IO, "%s: the path is too long; choose another file", path);
     }
-    int file = mkstemp(temporary);
+    int file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0) {
         return fmha_fail(FMHA_ERROR_IO, "%s: cannot be written: %s; choose another file", path, strerror(errno));
     }

@@ -151,7 +151,7 @@ fmha_status fmha_compiler_compile(const fmha_compiler *compiler, const char *arc
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its name", object_path);
     }
     snprintf(temporary, room, "%s.XXXXXX", object_path);
-    int file = mkstemp(temporary);
+    int file = mkostemp(temporary, O_CLOEXEC);
     if (file < 0) {
         fmha_status status = fmha_fail(FMHA_ERROR_IO,
                                        "%s: cannot be written: %s; choose a folder that exists and is "

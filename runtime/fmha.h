@@ -11,6 +11,7 @@
  *     fmha_device_counters hand out is valid until any thread launches on that device.
  *   - Structs that callers fill and that may grow begin with their size: `struct_bytes`. A library that is newer than
  *     the caller's header reads what is there; one that is older refuses what it does not know unless it is zero.
+ *     Structs that callbacks receive may grow at their end. All others keep the members that they have.
  */
 #ifndef FMHA_H
 #define FMHA_H

@@ -77,7 +77,7 @@ void fmha_log_dump(const struct fmha_log *log, const char *name, const char *suf
         return;
     }
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int file = mkstemp(temporary);
+    int file = mkostemp(temporary, O_CLOEXEC);
     if (file >= 0) {
         fchmod(file, 0644);
         close(file);

@@ -129,6 +129,16 @@ Test(abi, other_structs) {
     EXPECT_OFFSET(fmha_tensor_view, access, 128);
 }
 
+/* Callers allocate these, or step over arrays of them, and nothing tells their size: they keep it. */
+Test(abi, structs_that_never_grow) {
+    cr_expect_eq(sizeof(fmha_source), 32);
+    cr_expect_eq(sizeof(fmha_launch_config), 56);
+    cr_expect_eq(sizeof(fmha_device_info), 48);
+    cr_expect_eq(sizeof(fmha_tensor_view), 136);
+    cr_expect_eq(sizeof(fmha_finding), 16);
+    cr_expect_eq(sizeof(fmha_counter), 24);
+}
+
 /* The header of one version with the library of the next: the numbers are the library's own. */
 Test(abi, versions) {
     cr_expect_eq(fmha_abi_version(), FMHA_ABI_VERSION);
