@@ -1,5 +1,6 @@
 /* How instances are compiled. The compilers are found in compiler_find.c. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
