@@ -28,9 +28,14 @@ static inline int64_t pair(const uint32_t *low, const uint32_t *high, int lane) 
     X(lt, type, a < b)                                                                                                 \
     X(eq, type, a == b)                                                                                                \
     X(le, type, a <= b)                                                                                                \
-    X(gt, type, a > b) X(lg, type, a<b || a> b) X(ge, type, a >= b) X(o, type, a == a && b == b)                       \
-        X(u, type, a != a || b != b) X(nge, type, !(a >= b)) X(nlg, type, !(a < b || a > b)) X(ngt, type, !(a > b))    \
-            X(nle, type, !(a <= b)) X(neq, type, !(a == b)) X(nlt, type, !(a < b))
+    X(gt, type, a > b)                                                                                                 \
+    X(lg, type, a<b || a> b)                                                                                           \
+    X(ge, type, a >= b)                                                                                                \
+    X(o, type, a == a && b == b)                                                                                       \
+    X(u, type, a != a || b != b)                                                                                       \
+    X(nge, type, !(a >= b))                                                                                            \
+    X(nlg, type, !(a < b || a > b))                                                                                    \
+    X(ngt, type, !(a > b)) X(nle, type, !(a <= b)) X(neq, type, !(a == b)) X(nlt, type, !(a < b))
 
 #define DEFINE(relation, type, condition) ISA_COMPARE(compare_##relation##_##type, READ_##type, condition)
 FLOAT_COMPARISONS(DEFINE, f32)

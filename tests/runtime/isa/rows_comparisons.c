@@ -38,8 +38,12 @@ static bool holds(order found, const char *orders) {
     X(lt, type, "<")                                                                                                   \
     X(eq, type, "=")                                                                                                   \
     X(le, type, "<=")                                                                                                  \
-    X(gt, type, ">") X(lg, type, "<>") X(ge, type, ">=") X(o, type, "<=>") X(u, type, "u") X(nge, type, "<u")          \
-        X(nlg, type, "=u") X(ngt, type, "<=u") X(nle, type, ">u") X(neq, type, "<>u") X(nlt, type, ">=u")
+    X(gt, type, ">")                                                                                                   \
+    X(lg, type, "<>")                                                                                                  \
+    X(ge, type, ">=")                                                                                                  \
+    X(o, type, "<=>")                                                                                                  \
+    X(u, type, "u")                                                                                                    \
+    X(nge, type, "<u") X(nlg, type, "=u") X(ngt, type, "<=u") X(nle, type, ">u") X(neq, type, "<>u") X(nlt, type, ">=u")
 #define ALL(X)                                                                                                         \
     FLOATS(X, f32)                                                                                                     \
     FLOATS(X, f16)                                                                                                     \
