@@ -178,15 +178,17 @@ FMHA_API fmha_status fmha_device_clear_findings(fmha_device *device);
  *   - "seconds": processor time that a workgroup may take, 0 to 1000000; 0: any; default 120
  *   - "checks": 1 (default): every access to memory is checked, on "emu" in the kernels compiled from now on, on "isa"
  *     in the launches that follow; 0: they run faster
- *   - "count": 1: the launches that follow are counted (fmha_device_counters), which takes longer; default 0
+ *   - "count": 1: the launches that follow are counted (fmha_device_counters), which takes longer; 2, on "isa" alone:
+ * by instruction too; default 0
  *   - "lines", on "isa" alone: 1: kernels compiled from now on carry the lines of their source, for findings; default 0
  */
 FMHA_API fmha_status fmha_device_set(fmha_device *device, const char *option, int64_t value);
 
 /* One number that an emulated device counted. */
 typedef struct fmha_counter {
-    const char *name;   /* "matrix_instructions", "bytes_read", … (docs/emulator.md lists them) */
-    const char *tensor; /* label of the tensor or buffer that it is about; NULL: of the whole */
+    const char *name;   /* "matrix_instructions", "bytes_read", … (docs/emulator.md and docs/isa.md list them) */
+    const char *tensor; /* label of the tensor or buffer that it is about, or "SYMBOL:0x1a30" of the instruction at that
+                         * address of a code object; NULL: of the whole */
     uint64_t value;
 } fmha_counter;
 
