@@ -18,20 +18,26 @@ struct request {
 
 static fmha_status check_words(const fmha_forward_problem *p) {
     if (p->dtype != FMHA_DTYPE_F16 && p->dtype != FMHA_DTYPE_BF16) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got %d",
-                         p->dtype);
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got %d; set dtype to one of them",
+            p->dtype);
     }
     if (p->mask < FMHA_MASK_NONE || p->mask > FMHA_MASK_CAUSAL_TOP_LEFT) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_forward: mask: expected a value of enum fmha_mask, got %d",
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_forward: mask: expected a value of enum fmha_mask, got %d; set mask to one of them",
                          p->mask);
     }
     if (p->v_layout != FMHA_V_ROW && p->v_layout != FMHA_V_TRANSPOSED) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: v_layout: expected FMHA_V_ROW or FMHA_V_TRANSPOSED, got %d", p->v_layout);
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "fmha_forward: v_layout: expected FMHA_V_ROW or FMHA_V_TRANSPOSED, got %d; set v_layout to one of them",
+            p->v_layout);
     }
     if (p->head_dim < 1 || p->head_dim > UINT16_MAX || p->head_dim_v < 0 || p->head_dim_v > UINT16_MAX) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: expected a head_dim of 1 to %d and a head_dim_v of 0 to %d, got %d and %d",
+                         "fmha_forward: expected a head_dim of 1 to %d and a head_dim_v of 0 to %d, got %d and %d; set "
+                         "them to the tensors' sizes",
                          UINT16_MAX, UINT16_MAX, p->head_dim, p->head_dim_v);
     }
     if (isnan(p->scale)) {
@@ -45,14 +51,15 @@ static fmha_status check_lengths(const fmha_forward_problem *p) {
     if (p->batch < 0 || p->heads_q < 0 || p->heads_k < 1 || p->seqlen_q < 0 || p->seqlen_k < 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_forward: expected batch, heads_q, seqlen_q and seqlen_k of 0 and up and heads_k of 1 "
-                         "and up, got %lld, %lld, %lld, %lld and %lld",
+                         "and up, got %lld, %lld, %lld, %lld and %lld; set them to the tensors' sizes",
                          (long long)p->batch, (long long)p->heads_q, (long long)p->seqlen_q, (long long)p->seqlen_k,
                          (long long)p->heads_k);
     }
     bool small = ((p->heads_q | p->heads_k) >> 32) == 0; /* whose division is several times faster */
     if (small ? (uint32_t)p->heads_q % (uint32_t)p->heads_k != 0 : p->heads_q % p->heads_k != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: expected heads_q to be a multiple of heads_k, got %lld and %lld",
+                         "fmha_forward: expected heads_q to be a multiple of heads_k, got %lld and %lld; give each "
+                         "head of K as many of Q",
                          (long long)p->heads_q, (long long)p->heads_k);
     }
     return FMHA_OK;
@@ -119,10 +126,10 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
     status = status == FMHA_OK ? fmha_problem_tensor("fmha_forward", &v, launch, operands, &bits) : status;
     status = status == FMHA_OK ? fmha_problem_tensor("fmha_forward", &o, launch, operands, &bits) : status;
     if (status == FMHA_OK && ((uintptr_t)p->lse & (sizeof(float) - 1)) != 0) {
-        status = fmha_fail(FMHA_ERROR_ARGUMENT,
-                           "fmha_forward: lse: expected an address that is a multiple of %zu, got "
-                           "%p",
-                           sizeof(float), (void *)p->lse);
+        status = fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "fmha_forward: lse: expected an address that is a multiple of %zu, got %p; align lse to %zu bytes",
+            sizeof(float), (void *)p->lse, sizeof(float));
     }
     operands->buffer[FMHA_BUFFER_LSE] = p->lse;
     operands->real[FMHA_REAL_SCALE] = p->scale;

@@ -18,13 +18,14 @@ struct request {
 static fmha_status check(const fmha_pack_problem *p) {
     if ((p->transposed != 0 && p->transposed != 1) || p->reserved != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got %d and %d",
+                         "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got %d and %d; begin with "
+                         "FMHA_PACK_PROBLEM_INIT",
                          p->transposed, p->reserved);
     }
     if (p->batch < 0 || p->heads < 0 || p->seqlen < 0 || p->head_dim < 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_pack: expected batch, heads, seqlen and head_dim of 0 and up, got %lld, %lld, %lld and "
-                         "%lld",
+                         "%lld; set them to the tensors' sizes",
                          (long long)p->batch, (long long)p->heads, (long long)p->seqlen, (long long)p->head_dim);
     }
     return FMHA_OK;

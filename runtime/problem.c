@@ -36,14 +36,18 @@ fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_
     bool empty = tensor->columns == 0 || sizes[0] == 0 || sizes[1] == 0 || sizes[2] == 0;
     for (int i = 0; i < 3 && !empty; i++) {
         if (sizes[i] > 1 && (strides[i] < 0 || strides[i] >> 62 != 0)) {
-            return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected strides of 0 and up, below 2^62 elements, got %lld",
+            return fmha_fail(FMHA_ERROR_ARGUMENT,
+                             "%s: %s: expected strides of 0 and up, below 2^62 elements, got %lld; pass a tensor that "
+                             "does not run backwards, with strides in elements",
                              function, tensor->name, (long long)strides[i]);
         }
     }
     if (t->data == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected the address of a tensor, got NULL", function,
-                         tensor->name);
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: %s: expected the address of a tensor, got NULL; give the problem its %s", function,
+                         tensor->name, tensor->name);
     }
-    return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: %s: expected an address that is a multiple of %d, got %p", function,
-                     tensor->name, FMHA_PROBLEM_ELEMENT_BYTES, t->data);
+    return fmha_fail(FMHA_ERROR_ARGUMENT,
+                     "%s: %s: expected an address that is a multiple of %d, got %p; align %s to %d bytes", function,
+                     tensor->name, FMHA_PROBLEM_ELEMENT_BYTES, t->data, tensor->name, FMHA_PROBLEM_ELEMENT_BYTES);
 }

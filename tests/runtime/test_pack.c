@@ -290,23 +290,27 @@ Test(pack, refuses) {
     problem = whole;
     problem.transposed = 2;
     expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 2 and 0");
+           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 2 and 0; begin with "
+           "FMHA_PACK_PROBLEM_INIT");
     problem = whole;
     problem.reserved = 1;
     expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 0 and 1");
+           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 0 and 1; begin with "
+           "FMHA_PACK_PROBLEM_INIT");
     problem = whole;
     problem.seqlen = -1;
     expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected batch, heads, seqlen and head_dim of 0 and up, got 1, 1, -1 and 8");
+           "fmha_pack: expected batch, heads, seqlen and head_dim of 0 and up, got 1, 1, -1 and 8; set them to the "
+           "tensors' sizes");
     problem = whole;
     problem.from.data = NULL;
     expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: from: expected the address of a tensor, got NULL");
+           "fmha_pack: from: expected the address of a tensor, got NULL; give the problem its from");
     problem = whole;
     problem.to.stride_row = -8;
     expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: to: expected strides of 0 and up, below 2^62 elements, got -8");
+           "fmha_pack: to: expected strides of 0 and up, below 2^62 elements, got -8; pass a tensor that does not run "
+           "backwards, with strides in elements");
 }
 
 Test(pack, nothing_to_move_needs_no_instance) {

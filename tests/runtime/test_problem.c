@@ -68,24 +68,28 @@ Test(problem, null_is_refused) {
 Test(problem, words_out_of_range_are_refused) {
     fmha_forward_problem problem = dispatch_problem();
     problem.dtype = 0;
-    refused(&problem, "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 0");
+    refused(&problem,
+            "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 0; set dtype to one of them");
     problem.dtype = 3;
-    refused(&problem, "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 3");
+    refused(&problem,
+            "fmha_forward: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 3; set dtype to one of them");
     problem = dispatch_problem();
     problem.mask = 3;
-    refused(&problem, "fmha_forward: mask: expected a value of enum fmha_mask, got 3");
+    refused(&problem, "fmha_forward: mask: expected a value of enum fmha_mask, got 3; set mask to one of them");
     problem.mask = -1;
-    refused(&problem, "fmha_forward: mask: expected a value of enum fmha_mask, got -1");
+    refused(&problem, "fmha_forward: mask: expected a value of enum fmha_mask, got -1; set mask to one of them");
     problem = dispatch_problem();
     problem.v_layout = 2;
-    refused(&problem, "fmha_forward: v_layout: expected FMHA_V_ROW or FMHA_V_TRANSPOSED, got 2");
+    refused(&problem,
+            "fmha_forward: v_layout: expected FMHA_V_ROW or FMHA_V_TRANSPOSED, got 2; set v_layout to one of them");
     problem = dispatch_problem();
     problem.head_dim = 0;
-    refused(&problem, "fmha_forward: expected a head_dim of 1 to 65535 and a head_dim_v of 0 to 65535, got 0 and 0");
+    refused(&problem, "fmha_forward: expected a head_dim of 1 to 65535 and a head_dim_v of 0 to 65535, got 0 and 0; "
+                      "set them to the tensors' sizes");
     problem.head_dim = 65536;
     problem.head_dim_v = -1;
-    refused(&problem,
-            "fmha_forward: expected a head_dim of 1 to 65535 and a head_dim_v of 0 to 65535, got 65536 and -1");
+    refused(&problem, "fmha_forward: expected a head_dim of 1 to 65535 and a head_dim_v of 0 to 65535, got 65536 and "
+                      "-1; set them to the tensors' sizes");
     problem = dispatch_problem();
     problem.scale = FMHA_FORWARD_PROBLEM_INIT.scale;
     refused(&problem, "fmha_forward: scale: expected a number, got NaN; set it, usually to 1/sqrt(head_dim)");
@@ -106,20 +110,26 @@ Test(problem, lengths_out_of_range_are_refused) {
     for (int i = 0; i < 4; i++) {
         problem = good;
         *lengths[i] = -1;
-        snprintf(whole, sizeof whole, "%s%s", text, got[i]);
+        snprintf(whole, sizeof whole, "%s%s; set them to the tensors' sizes", text, got[i]);
         refused(&problem, whole);
     }
     problem = good;
     problem.heads_k = 0;
-    snprintf(whole, sizeof whole, "%s%s", text, "1, 2, 100, 70 and 0");
+    snprintf(whole, sizeof whole, "%s%s; set them to the tensors' sizes", text, "1, 2, 100, 70 and 0");
     refused(&problem, whole);
     problem.heads_q = 3;
     problem.heads_k = 2;
-    refused(&problem, "fmha_forward: expected heads_q to be a multiple of heads_k, got 3 and 2");
+    refused(
+        &problem,
+        "fmha_forward: expected heads_q to be a multiple of heads_k, got 3 and 2; give each head of K as many of Q");
     problem.heads_q = 1;
-    refused(&problem, "fmha_forward: expected heads_q to be a multiple of heads_k, got 1 and 2");
+    refused(
+        &problem,
+        "fmha_forward: expected heads_q to be a multiple of heads_k, got 1 and 2; give each head of K as many of Q");
     tear_down();
 }
+
+#define BACKWARDS "; pass a tensor that does not run backwards, with strides in elements"
 
 Test(problem, tensors_out_of_range_are_refused) {
     const fmha_forward_problem good = dispatch_problem();
@@ -130,26 +140,31 @@ Test(problem, tensors_out_of_range_are_refused) {
         char name = "qkvo"[i];
         problem = good;
         tensors[i]->data = NULL;
-        snprintf(text, sizeof text, "fmha_forward: %c: expected the address of a tensor, got NULL", name);
+        snprintf(text, sizeof text,
+                 "fmha_forward: %c: expected the address of a tensor, got NULL; give the problem its %c", name, name);
         refused(&problem, text);
         problem = good;
         tensors[i]->data = (char *)tensors[i]->data + 1;
-        snprintf(text, sizeof text, "fmha_forward: %c: expected an address that is a multiple of 2, got 0x%d0001", name,
-                 i + 1);
+        snprintf(text, sizeof text,
+                 "fmha_forward: %c: expected an address that is a multiple of 2, got 0x%d0001; align %c to 2 bytes",
+                 name, i + 1, name);
         refused(&problem, text);
         problem = good;
         tensors[i]->stride_row = -128;
-        snprintf(text, sizeof text, "fmha_forward: %c: expected strides of 0 and up, below 2^62 elements, got -128",
-                 name);
+        snprintf(text, sizeof text,
+                 "fmha_forward: %c: expected strides of 0 and up, below 2^62 elements, got -128" BACKWARDS, name);
         refused(&problem, text);
         tensors[i]->stride_row = INT64_C(1) << 62;
-        snprintf(text, sizeof text,
-                 "fmha_forward: %c: expected strides of 0 and up, below 2^62 elements, got 4611686018427387904", name);
+        snprintf(
+            text, sizeof text,
+            "fmha_forward: %c: expected strides of 0 and up, below 2^62 elements, got 4611686018427387904" BACKWARDS,
+            name);
         refused(&problem, text);
     }
     problem = good;
     problem.lse = (float *)0x50002;
-    refused(&problem, "fmha_forward: lse: expected an address that is a multiple of 4, got 0x50002");
+    refused(&problem,
+            "fmha_forward: lse: expected an address that is a multiple of 4, got 0x50002; align lse to 4 bytes");
     tear_down();
 }
 
@@ -259,7 +274,9 @@ Test(problem, without_rows_of_o_nothing_is_launched) {
     problem = dispatch_problem();
     problem.seqlen_q = 0;
     problem.heads_k = 3;
-    refused(&problem, "fmha_forward: expected heads_q to be a multiple of heads_k, got 2 and 3");
+    refused(
+        &problem,
+        "fmha_forward: expected heads_q to be a multiple of heads_k, got 2 and 3; give each head of K as many of Q");
     tear_down();
 }
 
