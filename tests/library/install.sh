@@ -75,8 +75,8 @@ $2"; }
     grep -q "^-- instances: $lib/fmha\$" cmake.log || { cat cmake.log >&2; fail "fmha_INSTANCES_DIR: expected $lib/fmha"; }
     said "CMake" "$("a cmake/with_fmha")"
     said "CMake, static" "$(FMHA_LIBRARY_PATH="$lib/fmha" FMHA_DRIVER_DIR="$lib" "a cmake/with_fmha_static")"
-    # Another major version, and a later one, are not this one.
-    for version in 1.0 0.99; do
+    # Another series, before or after, and a later version of this one are not this one.
+    for version in 1.0 0.99 0.0.9 0.1.99; do
         rm -rf "a cmake"
         if cmake -S "$here/installed" -B "a cmake" -DWANTED=$version -DCMAKE_PREFIX_PATH="$1" >cmake.log 2>&1; then
             fail "find_package(fmha $version): expected it to be refused"
