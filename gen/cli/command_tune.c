@@ -299,20 +299,23 @@ static void add_cures(const struct tuning *tuning, struct text *out) {
     }
 }
 
+/* path NULL: the choices could not be saved. */
 static bool tell(const struct tuning *tuning, const char *path, struct error *error) {
     struct text text = {0};
     char about[256];
     bool done = true;
     fmha_device_about(tuning->device, about, sizeof about);
     if (tuning->options->json) {
-        done = tune_json(tuning->outcomes, tuning->outcome_count, tuning->device_name, about, path, &text, error);
+        done = tune_json(tuning->outcomes, tuning->outcome_count, tuning->device_name, about, path ? path : "", &text,
+                         error);
     } else {
         text_printf(&text, "%s, %s, %s\n\n", tuning->device_name, tuning->info.name, about);
         for (size_t i = 0; i < tuning->outcome_count; i++) {
             tune_table(&tuning->outcomes[i], &text);
             text_puts(&text, "\n");
         }
-        text_printf(&text, "choices: %s\n", path);
+        if (path)
+            text_printf(&text, "choices: %s\n", path);
         add_cures(tuning, &text);
     }
     done = done && cli_print(&text, error);
@@ -320,13 +323,27 @@ static bool tell(const struct tuning *tuning, const char *path, struct error *er
     return done;
 }
 
-static bool save(const struct tuning *tuning, char path[PATH_MAX], struct error *error) {
+/* Where the choices go. A damaged file there is told of before anything runs. */
+static bool find_file(const struct tuning *tuning, char path[PATH_MAX], struct error *error) {
+    struct fmha_choices there = {0};
     if (tuning->options->output)
         snprintf(path, PATH_MAX, "%s", tuning->options->output);
-    else
-        fmha_choices_own_path(tuning->info.arch, path, PATH_MAX);
-    return fmha_device_save_choices(tuning->device, tuning->options->output) == FMHA_OK ||
-           error_set(error, ERROR_RUN, "%s", fmha_last_error());
+    else if (!fmha_choices_own_path(tuning->info.arch, path, PATH_MAX))
+        return true; /* saving says what is wrong with it */
+    bool done =
+        fmha_choices_read(path, &there, NULL) == FMHA_OK || error_set(error, ERROR_RUN, "%s", fmha_last_error());
+    fmha_choices_free(&there);
+    return done;
+}
+
+/* What was measured is told of, whether it can be kept or not. */
+static bool save_and_tell(const struct tuning *tuning, const char *path, struct error *error) {
+    struct error ignored;
+    if (fmha_device_save_choices(tuning->device, tuning->options->output) == FMHA_OK)
+        return tell(tuning, path, error);
+    error_set(error, ERROR_RUN, "%s", fmha_last_error());
+    tell(tuning, NULL, &ignored);
+    return false;
 }
 
 static int run(const struct arguments *arguments) {
@@ -342,8 +359,8 @@ static int run(const struct arguments *arguments) {
     tuning->library.lock = -1;
     setenv("FMHA_GENERATOR", "off", 1); /* what is run is what was asked for */
     bool done = check_options(arguments, tuning, &error) && open_device(tuning, &error) &&
-                emit_members(tuning, &error) && add_libraries(tuning, &error) && tune_all(tuning, &error) &&
-                save(tuning, path, &error) && tell(tuning, path, &error);
+                find_file(tuning, path, &error) && emit_members(tuning, &error) && add_libraries(tuning, &error) &&
+                tune_all(tuning, &error) && save_and_tell(tuning, path, &error);
     for (size_t i = 0; i < tuning->outcome_count; i++)
         tune_outcome_free(&tuning->outcomes[i]);
     free(tuning->outcomes);
