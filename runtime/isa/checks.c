@@ -68,7 +68,9 @@ void isa_check_sgpr_read(isa_wave *wave, unsigned reg) {
         }
         pending->ticket = 0;
     }
-    if (!checks->sgpr_written[reg]) {
+    if (!checks->sgpr_written[reg] && checks->collecting) {
+        checks->unwritten_scalar = true;
+    } else if (!checks->sgpr_written[reg]) {
         isa_report(wave, -1, "register-unwritten", "reads s%u before it was written", reg);
         checks->sgpr_written[reg] = true;
     }

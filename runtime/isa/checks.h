@@ -21,6 +21,7 @@ struct isa_checks {
     uint64_t vgpr_written[ISA_VGPRS_MAX]; /* lanes that hold something, which was made of something */
     bool collecting;                      /* reads add to `unwritten` instead of being told of */
     uint64_t unwritten;                   /* lanes */
+    bool unwritten_scalar;                /* the same of scalar registers */
     isa_pending vgpr_pending[ISA_VGPRS_MAX];
     bool sgpr_written[ISA_SGPRS];
     isa_pending sgpr_pending[ISA_SGPRS];

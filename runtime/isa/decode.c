@@ -192,6 +192,8 @@ static void note_dataflow(isa_instruction *i) {
     for (size_t n = 0; n < sizeof apart / sizeof apart[0]; n++) {
         i->words_apart = i->words_apart || strcmp(i->row->name, apart[n]) == 0;
     }
+    i->copies = strcmp(i->row->name, "s_mov_b32") == 0 || strcmp(i->row->name, "s_mov_b64") == 0 ||
+                strcmp(i->row->name, "v_writelane_b32") == 0;
     i->selects = strncmp(i->row->name, "v_cndmask_", 10) == 0;
 }
 

@@ -105,6 +105,7 @@ typedef struct isa_instruction {
     uint32_t target;                      /* of a branch: index of the instruction */
     uint32_t wait[4];                     /* of s_waitcnt: vmcnt, expcnt, lgkmcnt, vscnt; ISA_NO_WAIT: not named */
     const struct isa_instruction *second; /* of VOPD: the other half; NULL: none */
+    bool copies;                          /* a scalar, as it is */
     bool words_apart;                     /* the low word of the result depends on the low words of the sources alone */
     bool selects;                         /* the result of each lane is one of two sources, as the mask says */
     uint64_t address;                     /* in the code object */

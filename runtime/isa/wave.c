@@ -253,6 +253,26 @@ static void run_dual(isa_wave *wave, const isa_instruction *i) {
     store(wave, i->second, &second);
 }
 
+/* A copy of a scalar that nobody wrote is as good as that: functions keep registers of their callers'. */
+static void run_copy(isa_wave *wave, const isa_instruction *i) {
+    struct isa_checks *checks = wave->checks;
+    const isa_operand *to = &i->operands[0];
+    checks->collecting = true;
+    checks->unwritten_scalar = false;
+    i->row->wave(wave, i);
+    checks->collecting = false;
+    checks->unwritten = 0;
+    if (!checks->unwritten_scalar || to->kind != ISA_OPERAND_SGPR || to->reg == ISA_NULL) {
+        return;
+    }
+    if (to->reg >= ISA_EXEC) {
+        isa_report(wave, -1, "register-unwritten", "chooses the lanes by a register that was not written");
+    }
+    for (unsigned n = 0; n < to->count; n++) {
+        checks->sgpr_written[to->reg + n] = false;
+    }
+}
+
 void isa_wave_run(isa_wave *wave, uint64_t steps) {
     const isa_kernel *kernel = wave->group->launch->kernel;
     for (; steps > 0 && wave->state == ISA_WAVE_READY && !wave->failed; steps--) {
@@ -267,7 +287,9 @@ void isa_wave_run(isa_wave *wave, uint64_t steps) {
         }
         wave->pc++;
         wave->executed++;
-        if (i->row->wave != NULL) {
+        if (i->copies && wave->checks != NULL) {
+            run_copy(wave, i);
+        } else if (i->row->wave != NULL) {
             i->row->wave(wave, i);
         } else if (i->second != NULL) {
             run_dual(wave, i);

@@ -105,8 +105,6 @@ static void compare(const host_function *function, const char *how, const uint32
 static void run_all(const char *attributes, const char *kernel_attributes, int wave) {
     static uint32_t in[CASES * WORDS], out[CASES * WORDS];
     isa_test test = isa_test_open("gfx1151");
-    /* A called function keeps its caller's registers, written or not: that is no fault there. */
-    isa_test_set(&test, "checks", attributes[0] == '\0');
     char *text = make_text(attributes, kernel_attributes), how[128];
     size_t bytes;
     void *image = isa_test_compile(&test, text, wave, &bytes), *module;

@@ -215,7 +215,7 @@ Test(rows_branches, waits) {
 Test(rows_branches, registers_that_nobody_wrote) {
     char kind[64], text[1024];
     machine *m = machine_new(32, true);
-    machine_run(m, "s_mov_b32 s5, s9");
+    machine_run(m, "s_add_u32 s5, s9, 1");
     machine_finding(m, kind, text);
     cr_assert_str_eq(kind, "register-unwritten");
     machine_set_exec(m, 3);
