@@ -96,6 +96,10 @@ fmha_status fmha_device_add_library(fmha_device *device, const char *folder) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_device_add_library: expected a device and a folder, got NULL; pass a valid pointer");
     }
+    if (folder[0] == '\0') {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_device_add_library: expected a folder, got an empty name; \".\" is "
+                                              "the working directory");
+    }
     struct fmha_dispatch *dispatch = device->dispatch;
     pthread_mutex_lock(&dispatch->lock);
     char **larger = realloc(dispatch->added, (dispatch->added_count + 1) * sizeof *larger);

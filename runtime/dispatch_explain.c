@@ -192,7 +192,10 @@ static void describe_verdict(const struct explanation *explanation, const struct
         snprintf(text, room, "%s%s%s", describe_taken(item), explanation->chosen[0] != '\0' ? "; chosen: " : "",
                  explanation->chosen);
     } else {
-        snprintf(text, room, "would serve; %s comes before it", explanation->taken->descriptor->name);
+        const struct loaded *taken = explanation->taken;
+        bool same = strcmp(taken->descriptor->name, instance->name) == 0;
+        snprintf(text, room, "would serve; %s%s comes before it", same ? "that of " : "",
+                 same ? taken->library->name : taken->descriptor->name);
     }
 }
 

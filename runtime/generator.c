@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cache.h"
@@ -188,6 +190,21 @@ static fmha_status run(const char *program, const char *folder, const char *opti
     return status;
 }
 
+/* A fmhagen whose caller was killed may be at work still: it has a lock on the folder itself. */
+static void wait_for_orphan(const char *folder) {
+    const struct timespec pause = {.tv_nsec = 20 * 1000000};
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; file >= 0 && i < LIMIT_SECONDS * 50; i++) {
+        if (flock(file, LOCK_SH | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            break;
+        }
+        nanosleep(&pause, NULL);
+    }
+    if (file >= 0) {
+        close(file);
+    }
+}
+
 /* Makes the library, if no other process does so meanwhile. Where there can be no lock it is made all the same. */
 static fmha_status make_library(const char *program, const char *folder, const char *chip_folder, const char *options,
                                 const struct fmha_log *log) {
@@ -199,6 +216,7 @@ static fmha_status make_library(const char *program, const char *folder, const c
                          "%s could make one, but another process has held %s for %d seconds; end it", program, lock,
                          LIMIT_SECONDS);
     }
+    wait_for_orphan(folder);
     fmha_status status = check_folder(chip_folder);
     if (status != FMHA_OK && status != FMHA_ERROR_MEMORY) {
         empty_folder(chip_folder);

@@ -1,8 +1,12 @@
 /* Which instance is taken for a problem, from which image, and what is said when none is. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -420,9 +424,30 @@ Test(dispatch, nothing_serves_and_the_nearest_is_named) {
     dispatch_tear_down();
 }
 
+/* Plays fmhagen: it leaves alone what is not as it made it, and works in a folder that nobody else has locked. */
+static void make_generator(const char *asked) {
+    static const struct test_instance instance = {.name = "fmha_generated", .source = "text"};
+    char library[512], program[300], script[2048];
+    dispatch_write("premade", &instance, 1, library);
+    snprintf(program, sizeof program, "%s/generator", folder);
+    snprintf(script, sizeof script,
+             "#!/bin/sh\necho asked >>'%s'\nflock -n \"$2\" true || { echo 'another is at work'; exit 1; }\n"
+             "mkdir -p \"$2/gfx1151\"\n[ -z \"$(ls -A \"$2/gfx1151\")\" ] || { echo 'in the way'; exit 1; }\n"
+             "cp -r '%s'/. \"$2\"\n",
+             asked, library);
+    support_write(program, script, 0755);
+    setenv("FMHA_GENERATOR", program, 1);
+}
+
+static void launch_generated(void) {
+    fmha_device *device = dispatch_open();
+    fmha_forward_problem problem = dispatch_problem();
+    expect_launched(device, &problem, "fmha_generated");
+    fmha_device_close(device);
+}
+
 /* What fmhagen made and something damaged since, in any of its files, is made anew, once. */
 Test(dispatch, damaged_generated_library_is_made_anew, .timeout = 60) {
-    static const struct test_instance instance = {.name = "fmha_generated", .source = "text"};
     static const char *const damages[] = {"true",
                                           ": >fmha.index",
                                           "echo other >fmha.index",
@@ -432,31 +457,48 @@ Test(dispatch, damaged_generated_library_is_made_anew, .timeout = 60) {
                                           ": >fmha_generated.hip",
                                           "rm fmha.index; mkfifo fmha.index",
                                           "sed -i 's/^end.*/end 7/' fmha.index"};
-    char library[512], program[300], script[2048];
-    dispatch_write("premade", &instance, 1, library);
-    snprintf(program, sizeof program, "%s/generator", folder);
-    /* As fmhagen does, it leaves alone what is not as it made it. */
-    snprintf(script, sizeof script,
-             "#!/bin/sh\necho asked >>'%s/asked'\nmkdir -p \"$2/gfx1151\"\n"
-             "[ -z \"$(ls -A \"$2/gfx1151\")\" ] || { echo 'in the way'; exit 1; }\ncp -r '%s'/. \"$2\"\n",
-             folder, library);
-    support_write(program, script, 0755);
-    setenv("FMHA_GENERATOR", program, 1);
+    char asked[300];
+    snprintf(asked, sizeof asked, "%s/asked", folder);
+    make_generator(asked);
     for (size_t i = 0; i < COUNT(damages); i++) {
-        char command[1024], asked[300];
+        char command[1024];
         snprintf(command, sizeof command,
                  "for d in '%s'/cache/v1/generated/*/gfx1151; do cd \"$d\" 2>/dev/null || exit 0; %s; done", folder,
                  damages[i]);
         cr_assert_eq(system(command), 0);
-        fmha_device *device = dispatch_open();
-        fmha_forward_problem problem = dispatch_problem();
-        expect_launched(device, &problem, "fmha_generated");
-        fmha_device_close(device);
-        snprintf(asked, sizeof asked, "%s/asked", folder);
+        launch_generated();
         char *text = dispatch_read(asked);
         cr_assert_eq(strlen(text), (i + 1) * strlen("asked\n"), "%s", damages[i]);
         free(text);
     }
+    dispatch_tear_down();
+}
+
+static void *unlock_later(void *file) {
+    usleep(300000);
+    close(*(int *)file);
+    return NULL;
+}
+
+/* One whose caller was killed goes on, and is waited for. */
+Test(dispatch, orphaned_generator_is_waited_for, .timeout = 60) {
+    char asked[300], pattern[600];
+    glob_t found;
+    pthread_t thread;
+    snprintf(asked, sizeof asked, "%s/asked", folder);
+    make_generator(asked);
+    launch_generated();
+    snprintf(pattern, sizeof pattern, "%s/cache/v1/generated/*/gfx1151", folder);
+    cr_assert_eq(glob(pattern, 0, NULL, &found), 0);
+    snprintf(pattern, sizeof pattern, "%s/fmha.index", found.gl_pathv[0]);
+    cr_assert_eq(unlink(pattern), 0);
+    *strrchr(found.gl_pathv[0], '/') = '\0';
+    int file = open(found.gl_pathv[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    cr_assert_eq(flock(file, LOCK_EX | LOCK_NB), 0);
+    cr_assert_eq(pthread_create(&thread, NULL, unlock_later, &file), 0);
+    launch_generated();
+    pthread_join(thread, NULL);
+    globfree(&found);
     dispatch_tear_down();
 }
 

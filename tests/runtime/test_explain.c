@@ -60,7 +60,7 @@ Test(explain, every_instance_and_every_library) {
         "$/one/g_xnack is for another chip\n"
         "$/torn/ $/torn/gfx1151/fmha.index:6: expected another line, got the end of a file that was cut off; "
         "make the library anew with `fmhagen library`\n"
-        "$/two/b_best would serve; b_best comes before it\n"
+        "$/two/b_best would serve; that of $/one comes before it\n"
         "$/empty/ 0 instances for gfx1151\n"
         "$/other chip/ no instances for gfx1151: it has no gfx1151/fmha.index\n"
         "$/nowhere/ no instances for gfx1151: it has no gfx1151/fmha.index\n";

@@ -62,6 +62,8 @@ Test(problem, null_is_refused) {
                     "fmha_device_add_library: expected a device and a folder, got NULL; pass a valid pointer");
     dispatch_expect(fmha_device_add_library(device, NULL), FMHA_ERROR_ARGUMENT,
                     "fmha_device_add_library: expected a device and a folder, got NULL; pass a valid pointer");
+    dispatch_expect(fmha_device_add_library(device, ""), FMHA_ERROR_ARGUMENT,
+                    "fmha_device_add_library: expected a folder, got an empty name; \".\" is the working directory");
     tear_down();
 }
 
