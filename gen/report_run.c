@@ -165,7 +165,7 @@ bool report_run_shapes(const struct report_request *request, const struct instan
     const struct execute_options options = {
         .without_checks = true, .count = 2, .object = object, .object_bytes = object_bytes};
     if (instance->spec.value[SPEC_OP] != SPEC_OP_FORWARD)
-        return error_set(error, ERROR_USAGE, "--run: expected --op forward, got %s",
+        return error_set(error, ERROR_USAGE, "--run: expected --op forward, got %s; leave --run out",
                          spec_word(&instance->spec, SPEC_OP));
     snprintf(device, sizeof device, "isa:%s", instance->spec.arch);
     snprintf(report->arch, sizeof report->arch, "%s", report->resources.target);

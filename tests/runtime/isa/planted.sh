@@ -3,7 +3,7 @@
 # edited at one place, assembled and verified. Nothing is wrong with the unedited text.
 #   planted.sh FMHAGEN FOLDER
 set -eu
-fmhagen=$1
+fmhagen=$(realpath "$1")
 mkdir -p "$2"
 cd "$2"
 compiler=$("$fmhagen" build --arch gfx1151 --hd 64 -o . | sed -n '1s/.*, //p') # "clang version …, /usr/bin/clang++-22"

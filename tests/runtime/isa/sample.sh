@@ -18,7 +18,7 @@ run() {
 }
 
 found=$(mktemp)
-trap 'rm -f "$found" "$found.1" "$found.2"' EXIT
+trap 'rm -f "$found" "$found.kept" "$found.1" "$found.2"' EXIT
 
 if [ "${FMHA_TEST_LONG:-}" = 1 ]; then
     for hd in 64 128 256; do
@@ -56,7 +56,7 @@ run --arch gfx1151 --op pack
 
 # Tuning by counted cycles: the same figures each time, the least of them best.
 for time in 1 2; do
-    "$fmhagen" tune --device isa:gfx1151 --hd 64 --shape 1,2,1,64,96 --gqa 1,2 --orientation kq,qk -o "$found" \
+    "$fmhagen" tune --device isa:gfx1151 --hd 64 --shape 1,2,1,64,96 --gqa 1,2 --orientation kq,qk -o "$found.kept" \
         >"$found.$time"
 done
 if ! cmp -s "$found.1" "$found.2" || [ "$(grep -c ' 1  fmha_forward_gfx1151_f16_d64_' "$found.1")" -lt 3 ] ||
