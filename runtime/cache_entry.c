@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cache_entry.h"
+#include "file.h"
 #include "hash.h"
 
 #define USED_SECONDS   3600 /* how old the mark of the last use may grow before a reader renews it */
@@ -158,44 +158,11 @@ cache_found fmha_cache_read(int folder, const char *name, const void *key, size_
 
 /* ---- Writing --------------------------------------------------------------------------------------------- */
 
-static bool write_bytes(int file, const void *bytes, size_t count) {
-    size_t done = 0;
-    while (done < count) {
-        ssize_t put = write(file, (const char *)bytes + done, count - done);
-        if (put >= 0) {
-            done += (size_t)put;
-        } else if (errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool write_entry(int file, const void *key, size_t key_bytes, const void *value, size_t value_bytes) {
     entry_header header = {.magic = MAGIC, .key_bytes = key_bytes, .value_bytes = value_bytes};
     header.checksum = checksum(&header, key, value);
-    return write_bytes(file, &header, sizeof header) && write_bytes(file, key, key_bytes) &&
-           write_bytes(file, value, value_bytes);
-}
-
-/* As above. A file that grows over the process's limit makes an error, not the signal that ends the program. */
-static bool write_unsignalled(int file, const void *key, size_t key_bytes, const void *value, size_t value_bytes) {
-    sigset_t too_large, before, pending;
-    sigemptyset(&too_large);
-    sigaddset(&too_large, SIGXFSZ);
-    sigpending(&pending);
-    bool blocked = pthread_sigmask(SIG_BLOCK, &too_large, &before) == 0;
-    bool written = write_entry(file, key, key_bytes, value, value_bytes);
-    int problem = errno;
-    if (blocked) {
-        if (!written && problem == EFBIG && !sigismember(&pending, SIGXFSZ)) {
-            const struct timespec at_once = {0};
-            sigtimedwait(&too_large, NULL, &at_once);
-        }
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    errno = problem;
-    return written;
+    return fmha_file_put(file, &header, sizeof header) && fmha_file_put(file, key, key_bytes) &&
+           fmha_file_put(file, value, value_bytes);
 }
 
 /* A new file beside the entry. It is locked for as long as its writer lives. */
@@ -236,7 +203,7 @@ bool fmha_cache_write(int folder, const char *name, const void *key, size_t key_
                       size_t value_bytes, char reason[CACHE_REASON_BYTES]) {
     char temporary[64];
     int file = make_temporary(folder, name, temporary);
-    bool done = file >= 0 && write_unsignalled(file, key, key_bytes, value, value_bytes);
+    bool done = file >= 0 && write_entry(file, key, key_bytes, value, value_bytes);
     int problem = errno;
     if (file >= 0) {
         if (close(file) != 0 && done) { /* where a network file system tells that its disk is full */

@@ -1,10 +1,12 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -58,21 +60,47 @@ fmha_status fmha_file_read(const char *path, void **bytes, size_t *count) {
     return FMHA_OK;
 }
 
+/* 0, or errno. */
+static int put_all(int file, const char *bytes, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t put = write(file, bytes + done, count - done);
+        if (put >= 0) {
+            done += (size_t)put;
+        } else if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+bool fmha_file_put(int file, const void *bytes, size_t count) {
+    sigset_t ending, before, pending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGXFSZ);
+    sigaddset(&ending, SIGPIPE);
+    sigpending(&pending);
+    bool blocked = pthread_sigmask(SIG_BLOCK, &ending, &before) == 0;
+    int problem = put_all(file, bytes, count);
+    if (blocked) {
+        int sent = problem == EFBIG ? SIGXFSZ : problem == EPIPE ? SIGPIPE : 0;
+        if (sent != 0 && !sigismember(&pending, sent)) {
+            const struct timespec at_once = {0};
+            sigemptyset(&ending);
+            sigaddset(&ending, sent);
+            sigtimedwait(&ending, NULL, &at_once);
+        }
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    errno = problem;
+    return problem == 0;
+}
+
 fmha_status fmha_file_write(const char *path, const void *bytes, size_t count) {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) {
         return fmha_fail(FMHA_ERROR_IO, "%s: cannot be written: %s", path, strerror(errno));
     }
-    size_t done = 0;
-    int problem = 0;
-    while (done < count && problem == 0) {
-        ssize_t put = write(file, (const char *)bytes + done, count - done);
-        if (put >= 0) {
-            done += (size_t)put;
-        } else if (errno != EINTR) {
-            problem = errno;
-        }
-    }
+    int problem = fmha_file_put(file, bytes, count) ? 0 : errno;
     if (close(file) != 0 && problem == 0) {
         problem = errno;
     }

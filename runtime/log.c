@@ -56,8 +56,9 @@ void fmha_log_line(const struct fmha_log *log, const char *format, ...) {
     /* Appending in one call keeps lines of several processes apart. A pipe that nobody reads holds nobody up. */
     const int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int file = log->path[0] != '\0' ? open(log->path, flags, 0644) : STDERR_FILENO;
-    ssize_t written = file >= 0 ? write(file, line, length + 1) : -1;
-    (void)written; /* a log that cannot be written is no reason for anything to fail */
+    if (file >= 0) {
+        fmha_file_put(file, line, length + 1); /* a log that cannot be written is no reason for anything to fail */
+    }
     if (log->path[0] != '\0' && file >= 0) {
         close(file);
     }

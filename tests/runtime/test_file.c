@@ -1,8 +1,11 @@
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,6 +69,34 @@ Test(file, that_is_a_pipe_is_an_error, .timeout = 10) {
     cr_assert_eq(fmha_file_read(path, &bytes, &count), FMHA_ERROR_IO);
     snprintf(text, sizeof text, "%s: expected a regular file", path);
     cr_assert_str_eq(fmha_last_error(), text);
+}
+
+/* Neither the limit on the size of files nor a pipe without a reader ends the program. */
+Test(file, that_cannot_grow_is_an_error_and_no_signal) {
+    struct rlimit before, small;
+    char text[600];
+    int ends[2];
+    sigset_t mask, pending;
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    fmha_status status = fmha_file_write(path, "12345", 5);
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_assert_eq(status, FMHA_ERROR_IO);
+    snprintf(text, sizeof text, "%s: cannot be written: File too large", path);
+    cr_assert_str_eq(fmha_last_error(), text);
+    cr_assert_eq(pipe(ends), 0);
+    close(ends[0]);
+    cr_assert_not(fmha_file_put(ends[1], "x", 1));
+    cr_assert_eq(errno, EPIPE);
+    close(ends[1]);
+    pthread_sigmask(SIG_BLOCK, NULL, &mask);
+    sigpending(&pending);
+    const int signals[] = {SIGXFSZ, SIGPIPE};
+    for (int i = 0; i < 2; i++) {
+        cr_assert_not(sigismember(&mask, signals[i]) || sigismember(&pending, signals[i]));
+    }
 }
 
 Test(file, on_a_full_disk_is_an_error) {
