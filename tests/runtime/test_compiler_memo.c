@@ -245,6 +245,14 @@ Test(compiler_memo, environment_counts) {
     unsetenv("HIP_CLANG_PATH");
     expect_version("40.1.0");
     cr_assert_eq(asked(), 0);
+    char path[800];
+    snprintf(path, sizeof path, "%s:/nowhere", bin);
+    setenv("PATH", path, 1); /* compilers look for others there */
+    expect_version("40.1.0");
+    cr_assert_eq(asked(), 4);
+    setenv("PATH", bin, 1);
+    expect_version("40.1.0");
+    cr_assert_eq(asked(), 0);
 }
 
 /* What one process keeps for itself holds no longer than what processes hand on. */

@@ -419,9 +419,11 @@ Test(tune, candidate_that_fails_is_told_of_and_not_taken) {
     dispatch_library("lib", instances, COUNT(instances));
     fmha_device *device = dispatch_open();
     fmha_forward_problem problem = dispatch_problem();
-    const fmha_tune_options options = {.struct_bytes = sizeof options, .rounds = 1, .warmup_rounds = -1};
+    const fmha_tune_options options = {.struct_bytes = sizeof options, .rounds = 3, .warmup_rounds = -1};
     cr_assert_eq(fmha_forward_tune(device, &problem, &options, note, NULL), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_str_eq(results, "k_slow 900 900 900 us x1 *\nk_hangs 0 0 0 us x0fake: k_hangs hangs\n");
+    cr_assert_str_eq(results, "k_slow 900.25 900 900.5 us x3 *\nk_hangs 0 0 0 us x0fake: k_hangs hangs\n");
+    const char *once = strstr(fake->measured, "k_hangs");
+    cr_assert(once != NULL && strstr(once + 1, "k_hangs") == NULL, "expected it once, got%s", fake->measured);
     expect_launched(device, &problem, "k_slow");
     fmha_device_close(device);
     dispatch_tear_down();
