@@ -59,7 +59,7 @@ static void land(struct isa_counts *counts, const isa_progress *now, isa_flights
 void isa_count_begin(isa_wave *wave) {
     isa_progress *progress = &wave->counts->progress[wave->number];
     progress->matrix = progress->simd = 0;
-    progress->next = UINT32_MAX;
+    progress->next = progress->block = UINT32_MAX;
     for (int i = 0; i < ISSUE_COUNTERS; i++) {
         progress->flights[i].first = progress->flights[i].end = 0;
     }
@@ -68,15 +68,15 @@ void isa_count_begin(isa_wave *wave) {
 void isa_count_step(isa_wave *wave) {
     struct isa_counts *counts = wave->counts;
     isa_progress *progress = &counts->progress[wave->number];
-    const isa_instruction *code = wave->group->launch->kernel->code;
-    uint32_t at = wave->pc;
+    uint32_t at = wave->pc, block = wave->group->launch->kernel->code[at].block;
     const isa_cost *cost = &counts->costs->list[at];
     isa_tally *tally = &counts->tallies[at];
     tally->executed++;
-    if (at != progress->next || at == 0 || code[at - 1].block != code[at].block) {
+    if (at != progress->next || block != progress->block) {
         tally->entered++;
     }
     progress->next = at + 1;
+    progress->block = block;
     progress->matrix += cost->matrix;
     progress->simd += cost->simd;
     if (cost->counter >= 0) {

@@ -50,7 +50,7 @@ typedef struct isa_flights {
 /* Where a wave is in the issue model. */
 typedef struct isa_progress {
     uint64_t matrix, simd; /* cycles that it has taken */
-    uint32_t next;         /* instruction that follows in the same basic block; UINT32_MAX: none */
+    uint32_t next, block;  /* the instruction behind the last one, and that one's basic block; UINT32_MAX: none */
     isa_flights flights[ISSUE_COUNTERS];
 } isa_progress;
 
