@@ -228,7 +228,7 @@ static fmha_status add_path(struct fmha_catalogue *catalogue, const char *path, 
 /* fmha/ in the folder that libfmha is in, or in the library folder of the installation that the program is in. */
 static fmha_status add_beside(struct fmha_catalogue *catalogue, const char *processor, const struct fmha_log *log) {
     char own[PATH_MAX], path[PATH_MAX], real[PATH_MAX];
-    bool known = library_own_folder(own);
+    bool known = fmha_library_own_folder(own);
     const struct {
         const char *base, *below;
     } places[] = {{known ? own : "", ""}, {known ? own : "", "/" FMHA_LIBRARY_BESIDE}, {FMHA_LIBRARY_DIR, ""}};

@@ -67,7 +67,7 @@ static fmha_status fail_unknown(const char *device_name, const char *word) {
 static void *open_beside(library_search *search, const char *folder, const char *const *names) {
     char beside[PATH_MAX];
     int length = snprintf(beside, sizeof beside, "%s/%s", folder, FMHA_LIBRARY_BESIDE);
-    return length < (int)sizeof beside ? library_open_in(search, beside, names) : NULL;
+    return length < (int)sizeof beside ? fmha_library_open_in(search, beside, names) : NULL;
 }
 
 /* A program that still stands in its build folder finds the driver that was built with it. */
@@ -80,7 +80,7 @@ static bool is_in_build(const char *folder) {
 static void *open_in_build(library_search *search, const char *driver_name, const char *const *names) {
     char folder[PATH_MAX];
     int length = snprintf(folder, sizeof folder, "%s/%s", FMHA_DRIVERS_BUILD_DIR, driver_name);
-    return length < (int)sizeof folder ? library_open_in(search, folder, names) : NULL;
+    return length < (int)sizeof folder ? fmha_library_open_in(search, folder, names) : NULL;
 }
 
 /* `chosen`, $FMHA_DRIVER_DIR, decides alone; NULL: it is not set. */
@@ -89,11 +89,11 @@ static void *open_library(library_search *search, const char *driver_name, const
     char folder[PATH_MAX];
     void *library = NULL;
     if (chosen != NULL) {
-        return library_open_in(search, chosen, names);
+        return fmha_library_open_in(search, chosen, names);
     }
-    library_note(search, "$FMHA_DRIVER_DIR", "not set");
-    if (library_own_folder(folder)) {
-        library = library_open_in(search, folder, names);
+    fmha_library_note(search, "$FMHA_DRIVER_DIR", "not set");
+    if (fmha_library_own_folder(folder)) {
+        library = fmha_library_open_in(search, folder, names);
         if (library == NULL && is_in_build(folder)) {
             library = open_in_build(search, driver_name, names);
         }
@@ -102,9 +102,9 @@ static void *open_library(library_search *search, const char *driver_name, const
         }
     }
     if (library == NULL) {
-        library = library_open_in(search, FMHA_LIBRARY_DIR, names);
+        library = fmha_library_open_in(search, FMHA_LIBRARY_DIR, names);
     }
-    return library != NULL ? library : library_open(search, file);
+    return library != NULL ? library : fmha_library_open(search, file);
 }
 
 static fmha_status find_shared(const char *device_name, const char *driver_name, const fmha_driver **driver,
@@ -144,7 +144,7 @@ static fmha_status find_shared(const char *device_name, const char *driver_name,
                            device_name, file, FMHA_DRIVER_VERSION, found->version);
     }
     if (status != FMHA_OK) {
-        library_close(opened);
+        fmha_library_close(opened);
         return status;
     }
     *driver = found;
@@ -167,5 +167,5 @@ fmha_status fmha_driver_find(const char *device_name, const fmha_driver **driver
 }
 
 void fmha_driver_release(void *library) {
-    library_close(library);
+    fmha_library_close(library);
 }

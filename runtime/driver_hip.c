@@ -29,7 +29,7 @@ static fmha_status check(const hip_state *s, int result, const char *function) {
         return FMHA_OK;
     }
     char text[256];
-    hip_api_describe(&s->hip, result, text);
+    fmha_hip_api_describe(&s->hip, result, text);
     s->hip.get_last_error();
     return fmha_fail(
         FMHA_ERROR_DRIVER,
@@ -79,7 +79,7 @@ static fmha_status find_device(hip_state *s) {
     }
     if (result == HIP_NO_DEVICE || (result == HIP_SUCCESS && count == 0)) {
         char why[512];
-        hip_api_explain_no_device("/dev/kfd", why);
+        fmha_hip_api_explain_no_device("/dev/kfd", why);
         s->hip.get_last_error();
         return fmha_fail(FMHA_ERROR_NO_DEVICE,
                          "hip:%d: expected an AMD GPU, got none: the HIP runtime reports no device "
@@ -88,7 +88,7 @@ static fmha_status find_device(hip_state *s) {
     }
     if (result != HIP_SUCCESS) {
         char text[256];
-        hip_api_describe(&s->hip, result, text);
+        fmha_hip_api_describe(&s->hip, result, text);
         s->hip.get_last_error();
         return fmha_fail(FMHA_ERROR_DRIVER, "hip:%d: the HIP runtime does not start: %s; check it with rocminfo",
                          s->ordinal, text);
@@ -112,7 +112,7 @@ static fmha_status read_properties(hip_state *s) {
     if (status == FMHA_OK) {
         status = check(s, s->hip.runtime_get_version(&s->version), "hipRuntimeGetVersion");
     }
-    if (status == FMHA_OK && !hip_api_read_properties(&s->hip, filled, &s->properties)) {
+    if (status == FMHA_OK && !fmha_hip_api_read_properties(&s->hip, filled, &s->properties)) {
         status = fmha_fail(FMHA_ERROR_NO_DRIVER,
                            "hip:%d: expected the device properties of ROCm 5 to 7, got another layout "
                            "from the HIP runtime of version %d.%d; a newer libfmha may know it",
@@ -134,14 +134,14 @@ static fmha_status hip_open(const char *selector, void **state, fmha_device_info
     }
     s->ordinal = ordinal;
     pthread_mutex_init(&s->hiprtc_lock, NULL); /* of the default kind, which cannot fail */
-    status = hip_api_open(&s->hip);
+    status = fmha_hip_api_open(&s->hip);
     if (status == FMHA_OK) {
         status = find_device(s);
         if (status == FMHA_OK) {
             status = read_properties(s);
         }
         if (status != FMHA_OK) {
-            hip_api_close(&s->hip);
+            fmha_hip_api_close(&s->hip);
         }
     }
     if (status != FMHA_OK) {
@@ -164,9 +164,9 @@ static fmha_status hip_open(const char *selector, void **state, fmha_device_info
 static void hip_close(void *state) {
     hip_state *s = state;
     if (s->hiprtc_found) {
-        hiprtc_close(&s->hiprtc);
+        fmha_hiprtc_close(&s->hiprtc);
     }
-    hip_api_close(&s->hip);
+    fmha_hip_api_close(&s->hip);
     pthread_mutex_destroy(&s->hiprtc_lock);
     free(s);
 }
@@ -229,7 +229,7 @@ static fmha_status find_compiler(hip_state *s, bool *use_hiprtc, fmha_compiler *
     fmha_status status = FMHA_OK;
     pthread_mutex_lock(&s->hiprtc_lock);
     if (!s->hiprtc_looked_for) {
-        status = hiprtc_open(&s->hiprtc, s->hip.library, s->version / 10000000, &s->hiprtc_found);
+        status = fmha_hiprtc_open(&s->hiprtc, s->hip.library, s->version / 10000000, &s->hiprtc_found);
         s->hiprtc_looked_for = status == FMHA_OK;
     }
     *use_hiprtc = s->hiprtc_found;
@@ -250,7 +250,7 @@ static fmha_status hip_compile(void *state, const fmha_source *source, void **im
     if (status != FMHA_OK) {
         return status;
     }
-    return use_hiprtc ? hiprtc_compile(&s->hiprtc, s->properties.arch, source, image, image_bytes)
+    return use_hiprtc ? fmha_hiprtc_compile(&s->hiprtc, s->properties.arch, source, image, image_bytes)
                       : fmha_compiler_compile_source(&compiler, s->properties.arch, source, image, image_bytes);
 }
 
@@ -263,7 +263,7 @@ static fmha_status hip_compile_identity(void *state, int wave, char **text) {
     if (status != FMHA_OK) {
         return status;
     }
-    return use_hiprtc ? hiprtc_identity(&s->hiprtc, s->properties.arch, wave, text)
+    return use_hiprtc ? fmha_hiprtc_identity(&s->hiprtc, s->properties.arch, wave, text)
                       : fmha_compiler_identity(&compiler, s->properties.arch, wave, text);
 }
 
@@ -438,7 +438,7 @@ static fmha_status hip_locate(const void *address, int *ordinal) {
     hip_api hip;
     unsigned char attributes[HIP_POINTER_ATTRIBUTES_BYTES] = {0};
     int device = -1;
-    fmha_status status = hip_api_open(&hip);
+    fmha_status status = fmha_hip_api_open(&hip);
     if (status != FMHA_OK) {
         return status;
     }
@@ -451,7 +451,7 @@ static fmha_status hip_locate(const void *address, int *ordinal) {
                            "device of this process knows",
                            address);
     }
-    hip_api_close(&hip);
+    fmha_hip_api_close(&hip);
     *ordinal = device;
     return status;
 }

@@ -76,7 +76,7 @@ static bool find_program(char program[PATH_MAX]) {
     if (chosen != NULL && chosen[0] != '\0') {
         return snprintf(program, PATH_MAX, "%s", chosen) < PATH_MAX && is_program(program);
     }
-    if (library_own_folder(own)) {
+    if (fmha_library_own_folder(own)) {
         for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++) {
             if (snprintf(program, PATH_MAX, "%s/%s", own, beside[i]) < PATH_MAX && is_program(program)) {
                 return true;

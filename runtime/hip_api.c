@@ -54,25 +54,25 @@ static bool bind(hip_api *hip, const char *name, size_t offset) {
 static void *find_library(library_search *search) {
     const char *chosen = getenv("FMHA_HIP_LIBRARY");
     if (chosen != NULL && chosen[0] != '\0') {
-        return library_open(search, chosen);
+        return fmha_library_open(search, chosen);
     }
-    library_note(search, "$FMHA_HIP_LIBRARY", "not set");
-    void *library = library_loaded(library_names); /* memory of one HIP runtime means nothing to a second one */
+    fmha_library_note(search, "$FMHA_HIP_LIBRARY", "not set");
+    void *library = fmha_library_loaded(library_names); /* memory of one HIP runtime means nothing to a second one */
     for (size_t i = 0; library == NULL && library_names[i] != NULL; i++) {
-        library = library_open(search, library_names[i]);
+        library = fmha_library_open(search, library_names[i]);
     }
     const char *rocm = getenv("ROCM_PATH");
     if (library == NULL && rocm != NULL && rocm[0] != '\0') {
         char folder[1024];
         snprintf(folder, sizeof folder, "%.1000s/lib", rocm);
-        library = library_open_in(search, folder, library_names);
+        library = fmha_library_open_in(search, folder, library_names);
     } else if (library == NULL) {
-        library_note(search, "$ROCM_PATH/lib", "ROCM_PATH is not set");
+        fmha_library_note(search, "$ROCM_PATH/lib", "ROCM_PATH is not set");
     }
-    return library != NULL ? library : library_open_in(search, "/opt/rocm/lib", library_names);
+    return library != NULL ? library : fmha_library_open_in(search, "/opt/rocm/lib", library_names);
 }
 
-fmha_status hip_api_open(hip_api *hip) {
+fmha_status fmha_hip_api_open(hip_api *hip) {
     *hip = (hip_api){0};
     library_search *search = calloc(1, sizeof *search);
     if (search == NULL) {
@@ -103,19 +103,19 @@ fmha_status hip_api_open(hip_api *hip) {
         status = fmha_fail(FMHA_ERROR_NO_DRIVER,
                            "hip: expected the HIP runtime of ROCm 5 to 7, got %s without the function "
                            "%s; install another, or set FMHA_HIP_LIBRARY to its path",
-                           library_path(hip->library), missing);
-        hip_api_close(hip);
+                           fmha_library_path(hip->library), missing);
+        fmha_hip_api_close(hip);
     }
     return status;
 }
 
-void hip_api_close(hip_api *hip) {
-    library_close(hip->library);
+void fmha_hip_api_close(hip_api *hip) {
+    fmha_library_close(hip->library);
     hip->library = NULL;
 }
 
 /* Where the fields lie in hipDeviceProp_t, in bytes. */
-bool hip_api_read_properties(const hip_api *hip, const unsigned char *filled, hip_properties *properties) {
+bool fmha_hip_api_read_properties(const hip_api *hip, const unsigned char *filled, hip_properties *properties) {
     const bool old = hip->properties_revision == 0;
     const size_t lds_at = old ? 264 : 296, units_at = old ? 336 : 388, arch_at = old ? 396 : 1160;
     memcpy(properties->name, filled, sizeof properties->name);
@@ -127,12 +127,12 @@ bool hip_api_read_properties(const hip_api *hip, const unsigned char *filled, hi
     return strncmp(properties->arch, "gfx", 3) == 0 && properties->compute_units >= 1 && properties->lds_bytes >= 1;
 }
 
-void hip_api_describe(const hip_api *hip, int error, char text[256]) {
+void fmha_hip_api_describe(const hip_api *hip, int error, char text[256]) {
     const char *name = hip->get_error_name(error), *meaning = hip->get_error_string(error);
     snprintf(text, 256, "%s (%d): %s", name != NULL ? name : "hipError", error, meaning != NULL ? meaning : "no text");
 }
 
-void hip_api_explain_no_device(const char *kfd_path, char text[512]) {
+void fmha_hip_api_explain_no_device(const char *kfd_path, char text[512]) {
     if (access(kfd_path, R_OK | W_OK) != 0) {
         if (errno == ENOENT) {
             snprintf(text, 512,

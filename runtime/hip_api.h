@@ -74,17 +74,17 @@ typedef struct hip_properties {
 
 /* Opens the HIP runtime: $FMHA_HIP_LIBRARY alone when it is set; else the one this process has open already, then
  * libamdhip64.so.7, .6, .5 and libamdhip64.so in the system's library folders, $ROCM_PATH/lib and /opt/rocm/lib.
- * FMHA_ERROR_NO_DRIVER lists the places. Close with hip_api_close. */
-fmha_status hip_api_open(hip_api *hip);
-void hip_api_close(hip_api *hip);
+ * FMHA_ERROR_NO_DRIVER lists the places. Close with fmha_hip_api_close. */
+fmha_status fmha_hip_api_open(hip_api *hip);
+void fmha_hip_api_close(hip_api *hip);
 
 /* Takes the needed fields out of what get_properties has filled. False when they are not where they should be. */
-bool hip_api_read_properties(const hip_api *hip, const unsigned char *filled, hip_properties *properties);
+bool fmha_hip_api_read_properties(const hip_api *hip, const unsigned char *filled, hip_properties *properties);
 
 /* "hipErrorNoDevice (100): no ROCm-capable device is detected", for messages. */
-void hip_api_describe(const hip_api *hip, int error, char text[256]);
+void fmha_hip_api_describe(const hip_api *hip, int error, char text[256]);
 
 /* Why no device may be there, and the cure: looks at `kfd_path` (/dev/kfd), and at the variables that hide devices. */
-void hip_api_explain_no_device(const char *kfd_path, char text[512]);
+void fmha_hip_api_explain_no_device(const char *kfd_path, char text[512]);
 
 #endif

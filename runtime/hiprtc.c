@@ -46,7 +46,7 @@ static const char *bind_all(hiprtc_api *hiprtc, void *library) {
 }
 
 static fmha_status open_chosen(hiprtc_api *hiprtc, const char *path, library_search *search, bool *found) {
-    hiprtc->library = library_open(search, path);
+    hiprtc->library = fmha_library_open(search, path);
     if (hiprtc->library == NULL) {
         return fmha_fail(FMHA_ERROR_NO_COMPILER,
                          "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, looked at%s\n"
@@ -59,15 +59,15 @@ static fmha_status open_chosen(hiprtc_api *hiprtc, const char *path, library_sea
                                        "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, got %s "
                                        "without the function %s\n"
                                        "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so",
-                                       library_path(hiprtc->library), missing);
-        hiprtc_close(hiprtc);
+                                       fmha_library_path(hiprtc->library), missing);
+        fmha_hiprtc_close(hiprtc);
         return status;
     }
     *found = true;
     return FMHA_OK;
 }
 
-fmha_status hiprtc_open(hiprtc_api *hiprtc, void *hip_library, int hip_major, bool *found) {
+fmha_status fmha_hiprtc_open(hiprtc_api *hiprtc, void *hip_library, int hip_major, bool *found) {
     *hiprtc = (hiprtc_api){0};
     *found = false;
     library_search *search = calloc(1, sizeof *search);
@@ -83,10 +83,10 @@ fmha_status hiprtc_open(hiprtc_api *hiprtc, void *hip_library, int hip_major, bo
         snprintf(versioned, sizeof versioned, "libhiprtc.so.%d", hip_major);
         const char *names[] = {versioned, "libhiprtc.so"};
         for (size_t i = 0; i < 2 && !*found; i++) {
-            hiprtc->library = library_open(search, names[i]);
+            hiprtc->library = fmha_library_open(search, names[i]);
             *found = hiprtc->library != NULL && bind_all(hiprtc, hiprtc->library) == NULL;
             if (!*found) {
-                hiprtc_close(hiprtc);
+                fmha_hiprtc_close(hiprtc);
             }
         }
         *found = *found || (hip_library != NULL && bind_all(hiprtc, hip_library) == NULL);
@@ -95,8 +95,8 @@ fmha_status hiprtc_open(hiprtc_api *hiprtc, void *hip_library, int hip_major, bo
     return status;
 }
 
-void hiprtc_close(hiprtc_api *hiprtc) {
-    library_close(hiprtc->library);
+void fmha_hiprtc_close(hiprtc_api *hiprtc) {
+    fmha_library_close(hiprtc->library);
     hiprtc->library = NULL;
 }
 
@@ -171,8 +171,8 @@ static fmha_status take_code(const hiprtc_api *hiprtc, void *program, const char
     return FMHA_OK;
 }
 
-fmha_status hiprtc_compile(const hiprtc_api *hiprtc, const char *arch, const fmha_source *source, void **image,
-                           size_t *image_bytes) {
+fmha_status fmha_hiprtc_compile(const hiprtc_api *hiprtc, const char *arch, const fmha_source *source, void **image,
+                                size_t *image_bytes) {
     char storage[256], name[300];
     const char *options[FMHA_COMPILER_FLAGS_MAX];
     if (source->path != NULL) {
@@ -235,7 +235,7 @@ static fmha_status print_identity(const hiprtc_api *hiprtc, const char *arch, in
     return FMHA_OK;
 }
 
-fmha_status hiprtc_identity(const hiprtc_api *hiprtc, const char *arch, int wave, char **text) {
+fmha_status fmha_hiprtc_identity(const hiprtc_api *hiprtc, const char *arch, int wave, char **text) {
     char *files = NULL;
     fmha_lines lines = {0};
     *text = NULL;

@@ -10,25 +10,25 @@ typedef struct library_search {
     size_t length;
 } library_search;
 
-void library_note(library_search *search, const char *place, const char *outcome);
+void fmha_library_note(library_search *search, const char *place, const char *outcome);
 
 /* Opens `path`; a name without a slash is looked for in the system's library folders. NULL on failure, which is noted.
- * What was opened stays in memory after library_close: its threads may outlive the device. */
-void *library_open(library_search *search, const char *path);
+ * What was opened stays in memory after fmha_library_close: its threads may outlive the device. */
+void *fmha_library_open(library_search *search, const char *path);
 
 /* FOLDER/NAME for the first of the NULL-terminated names that is there; one note when none is. */
-void *library_open_in(library_search *search, const char *folder, const char *const *names);
+void *fmha_library_open_in(library_search *search, const char *folder, const char *const *names);
 
 /* One that this process has open already, whoever opened it. NULL if there is none. */
-void *library_loaded(const char *const *names);
+void *fmha_library_loaded(const char *const *names);
 
-void library_close(void *library); /* NULL is accepted and does nothing */
+void fmha_library_close(void *library); /* NULL is accepted and does nothing */
 
 /* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. `folder` has PATH_MAX
  * bytes. */
-bool library_own_folder(char *folder);
+bool fmha_library_own_folder(char *folder);
 
 /* The file of an open library, valid while it is open. */
-const char *library_path(void *library);
+const char *fmha_library_path(void *library);
 
 #endif

@@ -64,15 +64,15 @@ static bool take(void *library) {
 }
 
 static bool try_library(library_search *search, const char *name) {
-    void *library = library_open(search, name);
+    void *library = fmha_library_open(search, name);
     if (library == NULL) {
         return false;
     }
     if (take(library)) {
         return true;
     }
-    library_note(search, name, "has no AMDGPU disassembler of LLVM 19 or later");
-    library_close(library);
+    fmha_library_note(search, name, "has no AMDGPU disassembler of LLVM 19 or later");
+    fmha_library_close(library);
     return false;
 }
 

@@ -37,7 +37,7 @@ static int compile_with_hiprtc(const char *arch, int wave, const char *source, c
     hiprtc_api hiprtc;
     bool found = false;
     for (int hip_major = 9; hip_major >= 6 && !found; hip_major--) {
-        if (hiprtc_open(&hiprtc, NULL, hip_major, &found) != FMHA_OK) {
+        if (fmha_hiprtc_open(&hiprtc, NULL, hip_major, &found) != FMHA_OK) {
             return fail("hipRTC");
         }
     }
@@ -51,14 +51,14 @@ static int compile_with_hiprtc(const char *arch, int wave, const char *source, c
     fmha_status status = fmha_file_read(source, &text, &text_bytes);
     if (status == FMHA_OK) {
         given.text = text;
-        status = hiprtc_compile(&hiprtc, arch, &given, &image, &image_bytes);
+        status = fmha_hiprtc_compile(&hiprtc, arch, &given, &image, &image_bytes);
     }
     if (status == FMHA_OK) {
         status = fmha_file_write(object, image, image_bytes);
     }
     free(text);
     free(image);
-    hiprtc_close(&hiprtc);
+    fmha_hiprtc_close(&hiprtc);
     return status == FMHA_OK ? 0 : fail("hipRTC");
 }
 

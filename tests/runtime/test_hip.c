@@ -166,7 +166,7 @@ Test(hip, the_device_of_the_memory_is_opened_whatever_is_current) {
 
 Test(hip, no_device_is_explained) {
     char why[512], text[900];
-    hip_api_explain_no_device("/dev/kfd", why);
+    fmha_hip_api_explain_no_device("/dev/kfd", why);
     hip->device_count = 0;
     snprintf(text, sizeof text,
              "hip:0: expected an AMD GPU, got none: the HIP runtime reports no device (hipErrorNoDevice, 100); %s",
@@ -184,7 +184,7 @@ Test(hip, why_there_may_be_no_device) {
     support_make_folder(folder);
     cr_assert_eq(chmod(folder, 0755), 0);
     snprintf(kfd, sizeof kfd, "%s/kfd", folder);
-    hip_api_explain_no_device(kfd, why);
+    fmha_hip_api_explain_no_device(kfd, why);
     snprintf(text, sizeof text,
              "%s is missing: load the kernel driver amdgpu; in a container, pass --device=/dev/kfd --device=/dev/dri",
              kfd);
@@ -195,16 +195,16 @@ Test(hip, why_there_may_be_no_device) {
     unsetenv("ROCR_VISIBLE_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
     unsetenv("GPU_DEVICE_ORDINAL");
-    hip_api_explain_no_device(kfd, why);
+    fmha_hip_api_explain_no_device(kfd, why);
     snprintf(text, sizeof text, "%s can be opened: check with rocminfo that this ROCm knows the chip", kfd);
     cr_assert_str_eq(why, text);
     setenv("ROCR_VISIBLE_DEVICES", "7", 1);
-    hip_api_explain_no_device(kfd, why);
+    fmha_hip_api_explain_no_device(kfd, why);
     cr_assert_str_eq(why, "ROCR_VISIBLE_DEVICES='7' may hide it: unset it");
 
     char below[310]; /* what neither the superuser nor anybody else can open */
     snprintf(below, sizeof below, "%s/below", kfd);
-    hip_api_explain_no_device(below, why);
+    fmha_hip_api_explain_no_device(below, why);
     snprintf(
         text, sizeof text,
         "%s cannot be opened: Not a directory; add this user to the group that owns it (usually render) and log in "
