@@ -115,7 +115,7 @@ Test(counts, banks_of_lds) {
 
 Test(counts, bytes_lines_and_matrix_instructions) {
     run("    if (i < 16)\n"
-        "        out[i] = in[i / 2] + ((volatile const __attribute__((address_space(1))) unsigned *)in)[200 + 32 * "
+        "        out[i] = in[i / 2] + ((volatile const __attribute__((address_space(1))) unsigned *)in)[200 + 16 * "
         "i];\n",
         32, 1, 32);
     cr_expect_eq(value("launches", NULL), 1);
@@ -127,7 +127,7 @@ Test(counts, bytes_lines_and_matrix_instructions) {
     cr_expect_eq(value("bytes_written", "in"), 0);
     cr_expect_eq(value("global_reads", NULL), 2);
     cr_expect_eq(value("global_writes", NULL), 1);
-    cr_expect_eq(value("global_lines_read", NULL), 1 + 16); /* neighbours; a line of 128 bytes each */
+    cr_expect_eq(value("global_lines_read", NULL), 1 + 8); /* neighbours; two lanes to a line of 128 bytes */
     cr_expect_eq(value("global_lines_written", NULL), 1);
     run("    half16 a = {};\n"
         "    float8 c = {};\n"
