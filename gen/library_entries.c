@@ -1,14 +1,13 @@
 #include "library_entries.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder_lock.h"
 #include "index.h"
 #include "index_text.h"
 #include "library_choices.h"
@@ -61,16 +60,7 @@ static bool make_folder(const char *path, struct error *error) {
 }
 
 bool library_lock(struct library *library, struct error *error) {
-    library->lock = open(library->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (library->lock < 0)
-        return error_set(error, ERROR_RUN, "%s: expected a readable folder, got: %s", library->folder, strerror(errno));
-    /* A file system without locks does not keep anybody from making a library. */
-    if (flock(library->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return error_set(error, ERROR_RUN,
-                         "%s: expected to be the only one who makes this library, got another process at work on it; "
-                         "wait until it ends",
-                         library->folder);
-    bool done = true;
+    bool done = folder_lock(library->folder, "library", &library->lock, error);
     for (size_t i = 0; done && i < library->count; i++) {
         char *path = library_join(library->folder, library->entries[i].processor, "", "", error);
         done = path && make_folder(path, error);

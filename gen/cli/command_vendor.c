@@ -1,14 +1,18 @@
 /* `fmhagen vendor`: a folder that another project checks in and builds. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "folder_lock.h"
 #include "kernels.h"
 #include "library_members.h"
 #include "output.h"
 #include "vendor.h"
+
+#define LOCKED "vendored folder" /* as an error calls it when another process is at work on it */
 
 struct vendor_options {
     const char *preset;
@@ -208,15 +212,25 @@ static bool make_parents(const char *folder, struct error *error) {
     return done;
 }
 
-static bool update(const char *folder, const struct arguments *arguments, struct text *out, struct error *error) {
+/* Makes the folder, which was not there, and locks it. *made: nobody else made it meanwhile. */
+static bool make_locked(const char *folder, bool *made, int *lock, struct error *error) {
+    if (!make_parents(folder, error))
+        return false;
+    *made = mkdir(folder, 0777) == 0;
+    if (!*made && errno != EEXIST)
+        return error_set(error, ERROR_RUN, "%s: expected to make the folder, got: %s", folder, strerror(errno));
+    return folder_lock(folder, LOCKED, lock, error);
+}
+
+/* Writes into a folder that is there, and locked, or that is still to be made. */
+static bool update(const char *folder, bool there, const struct arguments *arguments, struct text *out,
+                   struct error *error) {
     const struct vendor_options *own = arguments->own;
     struct manifest manifest;
     struct vendor_tree tree = {0};
     struct vendor_changes changes;
-    struct stat status;
-    bool found = false;
-    if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
-        return error_set(error, ERROR_RUN, "%s: expected a folder, got a file; choose another", folder);
+    bool found = false, made = false;
+    int lock = -1;
     bool done = vendor_manifest_read(folder, &manifest, &found, error);
     if (!done && own->force) { /* whatever it is, it goes */
         manifest_free(&manifest);
@@ -226,12 +240,30 @@ static bool update(const char *folder, const struct arguments *arguments, struct
     if (done)
         done = found && !chooses_kernels(arguments) ? remake_tree(folder, &manifest, &tree, error)
                                                     : make_tree(arguments, &tree, error);
-    done = done && make_parents(folder, error) && vendor_write(folder, &tree, &manifest, own->force, &changes, error);
+    /* What another made since is in the way, as the manifest that was read does not have it. */
+    done = done && (there || make_locked(folder, &made, &lock, error)) &&
+           vendor_write(folder, &tree, &manifest, own->force, &changes, error);
     if (done)
         text_printf(out, "%s: %zu files, %zu written, %zu removed\n", folder, tree.count, changes.written,
                     changes.removed);
+    else if (made)
+        rmdir(folder);
+    if (lock >= 0)
+        close(lock);
     vendor_tree_free(&tree);
     manifest_free(&manifest);
+    return done;
+}
+
+static bool update_alone(const char *folder, const struct arguments *arguments, struct text *out, struct error *error) {
+    struct stat status;
+    bool there = stat(folder, &status) == 0;
+    int lock = -1;
+    if (there && !S_ISDIR(status.st_mode))
+        return error_set(error, ERROR_RUN, "%s: expected a folder, got a file; choose another", folder);
+    bool done = (!there || folder_lock(folder, LOCKED, &lock, error)) && update(folder, there, arguments, out, error);
+    if (lock >= 0)
+        close(lock);
     return done;
 }
 
@@ -257,7 +289,7 @@ static int run(const struct arguments *arguments) {
                          VENDOR_MANIFEST);
     if (done && own->check)
         return check(folder);
-    done = done && update(folder, arguments, &text, &error) && cli_print(&text, &error);
+    done = done && update_alone(folder, arguments, &text, &error) && cli_print(&text, &error);
     text_free(&text);
     return done ? 0 : cli_fail(&error);
 }
