@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_LINE "fmha-vendor 1"
+#define FORMAT     "fmha-vendor "
+#define FIRST_LINE FORMAT "1"
 #define COMMAND    "fmhagen vendor ."
 
 static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.,=:/@%";
@@ -90,6 +91,13 @@ static bool refuse(const struct parser *parser, const char *expected, const char
                      "%s:%d: expected %s, got '%s%s'; it is not as 'fmhagen vendor' left it: restore it, or vendor "
                      "anew with --force",
                      parser->path, parser->number, expected, shown, strlen(got) > 80 ? "…" : "");
+}
+
+static bool refuse_newer(const struct parser *parser, int format) {
+    return error_set(parser->error, ERROR_RUN,
+                     "%s:%d: expected '" FIRST_LINE "', got '" FORMAT "%d'; it was made by a newer fmhagen: use that "
+                     "one, or vendor anew with --force",
+                     parser->path, parser->number, format);
 }
 
 /* The next line, or NULL with an error that says what was expected. A last line without its end is no line. */
@@ -214,6 +222,17 @@ static bool parse_files(struct parser *parser, struct manifest *manifest) {
     return false;
 }
 
+static bool parse_format(struct parser *parser) {
+    const char *line = next_line(parser, "'" FIRST_LINE "'");
+    if (!line || strcmp(line, FIRST_LINE) == 0)
+        return line != NULL;
+    const char *digits = strncmp(line, FORMAT, strlen(FORMAT)) == 0 ? line + strlen(FORMAT) : "";
+    size_t count = strspn(digits, "0123456789");
+    if (count > 0 && count < 9 && !digits[count] && *digits != '0' && atoi(digits) > 1)
+        return refuse_newer(parser, atoi(digits));
+    return refuse(parser, "'" FIRST_LINE "'", line);
+}
+
 bool manifest_parse(const char *path, const char *bytes, size_t length, struct manifest *manifest,
                     struct error *error) {
     *manifest = (struct manifest){0};
@@ -223,10 +242,8 @@ bool manifest_parse(const char *path, const char *bytes, size_t length, struct m
     memcpy(copy, bytes, length);
     copy[length] = '\0';
     struct parser parser = {.path = path, .error = error, .rest = copy};
-    const char *line, *version = NULL;
-    bool done = (line = line_after(&parser, FIRST_LINE, "'" FIRST_LINE "'")) != NULL;
-    if (done && *line)
-        done = refuse(&parser, "'" FIRST_LINE "'", line);
+    const char *version = NULL;
+    bool done = parse_format(&parser);
     done = done && (version = line_after(&parser, "made-by fmhagen ", "'made-by fmhagen' and a version")) != NULL;
     if (done && (!*version || strlen(version) >= sizeof manifest->version || version[strspn(version, safe)]))
         done = refuse(&parser, "a version such as 0.1.0", version);

@@ -56,7 +56,11 @@ Test(manifest, refuses_what_it_would_not_write) {
     } rows[] = {
         {"", "1: expected 'fmha-vendor 1', got 'the end of the file'"},
         {"Manifest-Version: 1.0\n", "1: expected 'fmha-vendor 1', got 'Manifest-Version: 1.0'"},
-        {"fmha-vendor 2\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 2'"},
+        {"fmha-vendor 0\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 0'"},
+        {"fmha-vendor 1x\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 1x'"},
+        {"fmha-vendor 02\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 02'"},
+        {"fmha-vendor 2x\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 2x'"},
+        {"fmha-vendor 1000000000\n", "1: expected 'fmha-vendor 1', got 'fmha-vendor 1000000000'"},
         {"fmha-vendor 1", "1: expected 'fmha-vendor 1', got 'fmha-vendor 1'"},
         {"fmha-vendor 1\nmade-by me\n", "2: expected 'made-by fmhagen' and a version, got 'made-by me'"},
         {"fmha-vendor 1\nmade-by fmhagen 1 2\n", "2: expected a version such as 0.1.0, got '1 2'"},
@@ -99,6 +103,23 @@ Test(manifest, refuses_what_it_would_not_write) {
         cr_expect_not(parse(rows[i].text, &manifest, &error), "row %zu is taken", i);
         cr_expect_str_eq(error.text, expected);
         cr_expect_eq(error.kind, ERROR_RUN);
+        manifest_free(&manifest);
+    }
+}
+
+Test(manifest, tells_of_a_newer_fmhagen) {
+    static const char *const formats[] = {"2", "10"};
+    for (size_t i = 0; i < 2; i++) {
+        struct manifest manifest;
+        struct error error = {.text = ""};
+        char text[64], expected[256];
+        snprintf(text, sizeof text, "fmha-vendor %s\nwhatever\n", formats[i]);
+        snprintf(expected, sizeof expected,
+                 "d/MANIFEST:1: expected 'fmha-vendor 1', got 'fmha-vendor %s'; it was made by a newer fmhagen: use "
+                 "that one, or vendor anew with --force",
+                 formats[i]);
+        cr_expect_not(parse(text, &manifest, &error));
+        cr_expect_str_eq(error.text, expected);
         manifest_free(&manifest);
     }
 }
