@@ -11,27 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../file.h"
 #include "emu.h"
 #include "engine.h"
-
-static fmha_status write_all(int file, const void *bytes, size_t count) {
-    const char *at = bytes;
-    while (count > 0) {
-        ssize_t written = write(file, at, count);
-        if (written < 0 && errno == EINTR) {
-            continue;
-        }
-        if (written <= 0) {
-            return emu_fail(FMHA_ERROR_IO,
-                            "emulated device: cannot write a kernel of %zu bytes into memory (%s): free "
-                            "memory",
-                            count, strerror(errno));
-        }
-        at += written;
-        count -= (size_t)written;
-    }
-    return FMHA_OK;
-}
 
 /* The loader takes a name that it has met for the object that it has loaded, so the file stays open, and its number
  * taken, as long as the module lives. */
@@ -41,9 +23,11 @@ static fmha_status open_image(const void *image, size_t image_bytes, emu_module 
         return emu_fail(FMHA_ERROR_IO, "emulated device: no memory file for a kernel (%s): raise ulimit -n",
                         strerror(errno));
     }
-    fmha_status status = write_all(module->file, image, image_bytes);
-    if (status != FMHA_OK) {
-        return status;
+    if (!fmha_file_put(module->file, image, image_bytes)) {
+        return emu_fail(FMHA_ERROR_IO,
+                        "emulated device: cannot write a kernel of %zu bytes into memory (%s): free memory, or raise "
+                        "ulimit -f",
+                        image_bytes, strerror(errno));
     }
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", module->file);

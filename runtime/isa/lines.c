@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../file.h"
+
 struct isa_lines {
     int file; /* in memory; libdw reads it as it goes */
     emu_lines *lines;
@@ -12,13 +14,9 @@ struct isa_lines {
 
 static int memory_file(const void *object, size_t bytes) {
     int file = memfd_create("code object", MFD_CLOEXEC);
-    for (size_t at = 0; file >= 0 && at < bytes;) {
-        ssize_t written = write(file, (const char *)object + at, bytes - at);
-        if (written <= 0) {
-            close(file);
-            return -1;
-        }
-        at += (size_t)written;
+    if (file >= 0 && !fmha_file_put(file, object, bytes)) {
+        close(file);
+        return -1;
     }
     return file;
 }

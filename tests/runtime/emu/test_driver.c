@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -352,6 +353,31 @@ Test(driver, load_refuses) {
     cr_assert(eq(int, test.driver->module_unload(test.device, module), FMHA_OK));
     expect_error(test.driver->module_unload(test.device, module), FMHA_ERROR_ARGUMENT,
                  "emu: the module is not one of this device's: unload it once, on its device");
+    free(image);
+    emu_test_close(&test);
+}
+
+/* The limit on the size of files holds for memory files too; its signal does not end the program. */
+Test(driver, load_is_an_error_when_files_may_not_grow) {
+    emu_test test = emu_test_open("gfx1151");
+    fmha_source source = {.text = good, .symbol = "kernel", .wave = 32};
+    void *image, *module;
+    size_t bytes;
+    char text[200];
+    struct rlimit before, small;
+    cr_assert(eq(int, test.driver->compile(test.device, &source, &image, &bytes), FMHA_OK));
+    cr_assert(eq(int, getrlimit(RLIMIT_FSIZE, &before), 0));
+    small = before;
+    small.rlim_cur = 64;
+    cr_assert(eq(int, setrlimit(RLIMIT_FSIZE, &small), 0));
+    fmha_status status = test.driver->module_load(test.device, image, bytes, &module);
+    setrlimit(RLIMIT_FSIZE, &before);
+    snprintf(text, sizeof text,
+             "emulated device: cannot write a kernel of %zu bytes into memory (File too large): free memory, or raise "
+             "ulimit -f",
+             bytes);
+    expect_error(status, FMHA_ERROR_IO, text);
+    cr_assert(eq(ptr, module, NULL));
     free(image);
     emu_test_close(&test);
 }

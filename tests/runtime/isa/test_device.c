@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "isa_test.h"
 
@@ -326,6 +327,27 @@ Test(device, finding_names_the_line) {
     isa_test_set(&test, "lines", 1);
     run_past_the_end(1);
     isa_test_finding(&test, "out-of-bounds", "k.hip:3: global_store_b32 v");
+}
+
+/* Lines are read from a memory file. One that may not grow costs the lines alone, and no signal ends the program. */
+Test(device, finding_lacks_the_line_when_files_may_not_grow) {
+    struct rlimit before, small;
+    size_t bytes;
+    void *module, *kernel, *arguments = isa_test_buffer(&test, 31 * 4, "out", NULL);
+    isa_test_set(&test, "lines", 1);
+    void *image = isa_test_compile(&test, past_the_end, 32, &bytes);
+    cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 64;
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    fmha_status status = test.driver->module_load(test.device, image, bytes, &module);
+    setrlimit(RLIMIT_FSIZE, &before);
+    cr_assert_eq(status, FMHA_OK, "%s", fmha_last_error());
+    free(image);
+    cr_assert_eq(test.driver->module_kernel(test.device, module, "kernel", &kernel), FMHA_OK);
+    cr_assert_eq(isa_test_run(&test, kernel, (uint32_t[]){1, 1, 1}, (uint32_t[]){32, 1, 1}, &arguments, 8),
+                 FMHA_ERROR_KERNEL);
+    isa_test_finding(&test, "out-of-bounds", "kernel: global_store_b32 v");
 }
 
 Test(device, finding_is_counted) {
