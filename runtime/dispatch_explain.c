@@ -52,12 +52,12 @@ int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_
 
 /* Nothing is of the key's kind: the nearest, what was passed over, and the cure. The lock is held. */
 static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const struct fmha_key *key) {
-    char asked[256], options[256], why[640], nearest[1024] = "", damaged[1024] = "";
+    char asked[256], cure[FMHA_GENERATOR_CURE_BYTES], why[640], nearest[1024] = "", damaged[1024] = "";
     const char *arch = dispatch->device->info.arch;
     size_t count = 0;
     int best = FMHA_KEY_FIELDS + 1;
     describe_key(key, asked, sizeof asked);
-    fmha_generator_options(key, arch, options, sizeof options);
+    fmha_generator_cure(key, arch, cure);
     FOR_EACH_INSTANCE(dispatch, item) {
         int differences = fmha_dispatch_difference(&item->descriptor->key, key, why, sizeof why);
         count++;
@@ -72,11 +72,9 @@ static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const s
             snprintf(damaged, sizeof damaged, "; passed over: %s", dispatch->catalogue.libraries[i]->note);
         }
     }
-    const struct refusal *refused = fmha_dispatch_refusal(dispatch, key);
-    return fmha_fail(FMHA_ERROR_NO_INSTANCE,
-                     "%s on %s: expected an instance, got none among %zu in %zu %s%s%s; make one with `fmhagen library "
-                     "DIR %s` and name DIR in FMHA_LIBRARY_PATH%s%s",
-                     asked, arch, count, libraries, libraries == 1 ? "library" : "libraries", nearest, damaged, options,
+    const struct refusal *refused = fmha_key_can_be_served(key) ? fmha_dispatch_refusal(dispatch, key) : NULL;
+    return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s on %s: expected an instance, got none among %zu in %zu %s%s%s; %s%s%s",
+                     asked, arch, count, libraries, libraries == 1 ? "library" : "libraries", nearest, damaged, cure,
                      refused != NULL ? "; " : "", refused != NULL ? refused->why : "");
 }
 

@@ -51,6 +51,19 @@ void fmha_generator_options(const struct fmha_key *key, const char *arch, char *
              key->align == 16 ? "" : " --align 2");
 }
 
+void fmha_generator_cure(const struct fmha_key *key, const char *arch, char text[FMHA_GENERATOR_CURE_BYTES]) {
+    char options[OPTIONS_BYTES];
+    if (!fmha_key_can_be_served(key)) {
+        snprintf(text, FMHA_GENERATOR_CURE_BYTES,
+                 "no kernel serves such a head dimension; pad it to a multiple of %d up to %d", FMHA_KEY_HEAD_DIM_STEP,
+                 FMHA_KEY_HEAD_DIM_MAX);
+        return;
+    }
+    fmha_generator_options(key, arch, options, sizeof options);
+    snprintf(text, FMHA_GENERATOR_CURE_BYTES,
+             "make one with `fmhagen library DIR %s` and name DIR in FMHA_LIBRARY_PATH", options);
+}
+
 static bool is_program(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
@@ -239,6 +252,11 @@ fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, 
                                   char **folder) {
     char program[PATH_MAX], options[OPTIONS_BYTES], *made;
     *folder = NULL;
+    if (!fmha_key_can_be_served(key)) {
+        char cure[FMHA_GENERATOR_CURE_BYTES];
+        fmha_generator_cure(key, arch, cure);
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s", cure);
+    }
     if (!find_program(program)) {
         return fmha_fail(FMHA_ERROR_NO_INSTANCE,
                          "fmhagen, which could make one, is not here (FMHA_GENERATOR names it)");

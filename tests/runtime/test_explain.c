@@ -125,6 +125,41 @@ Test(explain, generates_nothing) {
     dispatch_tear_down();
 }
 
+/* No command is offered that fmhagen would refuse, and it is not run either. */
+Test(explain, head_dimension_of_no_kernel) {
+    static const struct test_instance instances[] = {{.name = "one", .source = "text"}};
+    static const struct {
+        int head_dim, head_dim_v;
+        const char *nearest;
+    } rows[] = {{33, 33, "head_dim 128, not 33"},
+                {62, 62, "head_dim 128, not 62"},
+                {264, 264, "head_dim 128, not 264"},
+                {512, 512, "head_dim 128, not 512"},
+                {128, 100, "head_dim_v 128, not 100"}};
+    char program[300], mark[300], script[700], text[700];
+    dispatch_library("library", instances, 1);
+    snprintf(program, sizeof program, "%s/generator", folder);
+    snprintf(mark, sizeof mark, "%s/mark", folder);
+    snprintf(script, sizeof script, "#!/bin/sh\ntouch '%s'\nexit 1\n", mark);
+    support_write(program, script, 0755);
+    setenv("FMHA_GENERATOR", program, 1);
+    fmha_device *device = dispatch_open();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        fmha_forward_problem problem = dispatch_problem();
+        problem.head_dim = rows[i].head_dim;
+        problem.head_dim_v = rows[i].head_dim_v;
+        snprintf(text, sizeof text,
+                 "operation=forward dtype=f16 head_dim=%d head_dim_v=%d mask=none v_layout=row align=16 on gfx1151: "
+                 "expected an instance, got none among 1 in 1 library; the nearest, one, serves %s; no kernel serves "
+                 "such a head dimension; pad it to a multiple of 8 up to 256",
+                 rows[i].head_dim, rows[i].head_dim_v, rows[i].nearest);
+        dispatch_expect(fmha_forward(device, &problem), FMHA_ERROR_NO_INSTANCE, text);
+        cr_assert_neq(access(mark, F_OK), 0);
+    }
+    fmha_device_close(device);
+    dispatch_tear_down();
+}
+
 Test(explain, damaged_library_is_named_when_nothing_serves) {
     static const struct test_instance instances[] = {{.name = "one", .source = "text"}};
     char file[700];
