@@ -246,7 +246,7 @@ static bool update(const char *folder, bool there, const struct arguments *argum
     if (done)
         text_printf(out, "%s: %zu files, %zu written, %zu removed\n", folder, tree.count, changes.written,
                     changes.removed);
-    else if (made)
+    else if (made && lock >= 0) /* without the lock another is at work in it by now */
         rmdir(folder);
     if (lock >= 0)
         close(lock);
