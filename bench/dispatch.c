@@ -22,6 +22,7 @@
 #include "cache.h"
 #include "compiler.h"
 #include "file.h"
+#include "index.h"
 
 enum { INSTANCES_MAX = 10000, THREADS_MAX = 16, RUNS = 21 };
 
@@ -132,9 +133,11 @@ static void write_library(size_t count) {
     snprintf(path, sizeof path, "%s/%zu/gfx1151/one.hsaco", folder, count);
     must(fmha_file_write(path, "object", 6));
     snprintf(path, sizeof path, "%s/%zu/gfx1151/fmha.index", folder, count);
-    FILE *file = fopen(path, "w");
+    char *text;
+    size_t bytes;
+    FILE *file = open_memstream(&text, &bytes);
     if (file == NULL) {
-        stop("%s cannot be written", path);
+        stop("no memory for %s", path);
     }
     fprintf(file, "fmha-index 1\nabi %d\nmade-by bench_dispatch\n%s", FMHA_ABI_VERSION, interface_lines);
     for (size_t i = 0; i < count; i++) {
@@ -146,8 +149,11 @@ static void write_library(size_t count) {
                 "0\ngrid ceil_div(seqlen_q, 64)\ngrid heads_q\ngrid batch\nobject 6 8dfeaf9950df0ffa one.hsaco\n",
                 i, head_dim, head_dim_v);
     }
-    fprintf(file, "end %zu\n", count);
+    fflush(file);
+    fprintf(file, "end %zu %016llx\n", count, (unsigned long long)fmha_index_hash(text, bytes));
     fclose(file);
+    must(fmha_file_write(path, text, bytes));
+    free(text);
 }
 
 static fmha_forward_problem problem_of(size_t instance) {

@@ -187,7 +187,9 @@ bool index_text(const struct index_entry *entries, size_t count, struct text *ou
                     FMHA_VERSION);
         for (size_t i = 0; done && i < count; i++)
             done = check_name(sorted, i, error) && add_instance(&writer, sorted[i]);
-        text_printf(out, "end %zu\n", count);
+        if (!out->failed)
+            text_printf(out, "end %zu %016" PRIx64 "\n", count,
+                        fmha_index_hash(out->bytes + begin, out->length - begin));
     }
     if (done && (!sorted || !writer.blocks || writer.scratch.failed || out->failed))
         done = error_set(error, ERROR_RUN, "no memory for the index of %zu instances", count);

@@ -19,6 +19,8 @@ typedef struct request {
     char path[1024]; /* of the folder; why there is none when `folder` is -1 */
     int folder;
     char entry[CACHE_NAME_BYTES], lock[CACHE_NAME_BYTES];
+    const void *refused; /* an image that is not taken from the cache; NULL: none */
+    size_t refused_bytes;
     int lock_file;                /* -1: nobody waits for this request */
     int waited_seconds;           /* for a holder that did not end; 0: none */
     char was[CACHE_REASON_BYTES]; /* what is wrong with the entry that is there; "" when none is */
@@ -95,11 +97,22 @@ static bool open_folder(request *r) {
     return r->folder >= 0;
 }
 
+static bool is_refused(const request *r, const struct fmha_cache_result *result) {
+    return r->refused != NULL && result->image_bytes == r->refused_bytes &&
+           memcmp(result->image, r->refused, r->refused_bytes) == 0;
+}
+
 /* True when the request is answered: from the cache, or by *status. */
 static bool look(request *r, struct fmha_cache_result *result, fmha_status *status) {
     char reason[CACHE_REASON_BYTES] = "";
     cache_found found =
         fmha_cache_read(r->folder, r->entry, r->key, r->key_bytes, &result->image, &result->image_bytes, reason);
+    if (found == CACHE_FOUND && is_refused(r, result)) {
+        free(result->image);
+        result->image = NULL;
+        found = CACHE_UNUSABLE;
+        snprintf(reason, sizeof reason, "refused by the driver");
+    }
     memcpy(r->was, reason, sizeof reason);
     if (found == CACHE_NO_MEMORY) {
         *status = fmha_fail(FMHA_ERROR_MEMORY, "%s/%s: no memory for what it holds", r->path, r->entry);
@@ -155,28 +168,39 @@ static fmha_status get(request *r, fmha_cache_make make, void *context, struct f
     return status;
 }
 
-fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
-                              void *context, struct fmha_cache_result *result) {
-    request r = {.limit_remark = ""};
+static fmha_status answer(request *r, const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
+                          void *context, struct fmha_cache_result *result) {
     memset(result, 0, sizeof *result);
-    if (!make_key(key, &r)) {
+    if (!make_key(key, r)) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for its key in the cache", key->symbol);
     }
-    uint64_t named = hash != NULL ? *hash : fmha_hash(0, r.key, r.key_bytes);
-    fmha_cache_name(named, CACHE_IMAGE, r.entry);
-    fmha_cache_name(named, CACHE_LOCK, r.lock);
-    fmha_status status = get(&r, make, context, result);
-    if (r.folder >= 0) {
-        close(r.folder);
+    uint64_t named = hash != NULL ? *hash : fmha_hash(0, r->key, r->key_bytes);
+    fmha_cache_name(named, CACHE_IMAGE, r->entry);
+    fmha_cache_name(named, CACHE_LOCK, r->lock);
+    fmha_status status = get(r, make, context, result);
+    if (r->folder >= 0) {
+        close(r->folder);
     }
-    free(r.key);
+    free(r->key);
     if (status != FMHA_OK) {
         memset(result, 0, sizeof *result);
     }
     return status;
 }
 
+fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
+                              void *context, struct fmha_cache_result *result) {
+    request r = {.limit_remark = ""};
+    return answer(&r, hash, key, make, context, result);
+}
+
 fmha_status fmha_cache_get(const struct fmha_cache_key *key, fmha_cache_make make, void *context,
                            struct fmha_cache_result *result) {
     return fmha_cache_get_as(NULL, key, make, context, result);
+}
+
+fmha_status fmha_cache_replace(const struct fmha_cache_key *key, const void *refused, size_t refused_bytes,
+                               fmha_cache_make make, void *context, struct fmha_cache_result *result) {
+    request r = {.limit_remark = "", .refused = refused, .refused_bytes = refused_bytes};
+    return answer(&r, NULL, key, make, context, result);
 }

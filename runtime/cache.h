@@ -33,7 +33,13 @@ struct fmha_cache_result {
 fmha_status fmha_cache_get(const struct fmha_cache_key *key, fmha_cache_make make, void *context,
                            struct fmha_cache_result *result);
 
-/* As above, with *hash instead of the key's own: for the test of keys whose hashes collide. NULL: the key's own. */
+/* In place of an image that came from the cache, whole, and that the driver refused: another one that has come there
+ * since, or one that `make` makes, which is then kept in its place. */
+fmha_status fmha_cache_replace(const struct fmha_cache_key *key, const void *refused, size_t refused_bytes,
+                               fmha_cache_make make, void *context, struct fmha_cache_result *result);
+
+/* As fmha_cache_get, with *hash instead of the key's own: for the test of keys whose hashes collide. NULL: the key's
+ * own. */
 fmha_status fmha_cache_get_as(const uint64_t *hash, const struct fmha_cache_key *key, fmha_cache_make make,
                               void *context, struct fmha_cache_result *result);
 

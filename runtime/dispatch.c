@@ -418,23 +418,21 @@ static fmha_status load_source(struct fmha_dispatch *dispatch, const struct load
         status = device->driver->compile_identity(device->state, instance->wave, &identity);
         fmha_device_leave(device);
     }
+    struct fmha_cache_key key = {device->info.arch, instance->name, identity, text, instance->wave};
     if (status == FMHA_OK && identity != NULL) {
-        struct fmha_cache_key key = {device->info.arch, instance->name, identity, text, instance->wave};
         status = fmha_cache_get(&key, compile, &compilation, &result);
     } else if (status == FMHA_OK) {
         status = compile(&compilation, &result.image, &result.image_bytes);
         snprintf(result.note, sizeof result.note, "compiled; the driver '%s' keeps nothing", device->driver->name);
     }
-    free(identity);
     if (status == FMHA_OK) {
         status = load_image(dispatch, instance, result.image, result.image_bytes, kernel);
     }
     if (status != FMHA_OK && result.hit) { /* whole, and yet the driver does not take it */
         fmha_log_line(&dispatch->log, "%s: %s, does not load: %s", instance->name, result.note, fmha_last_error());
-        free(result.image);
-        result.image = NULL;
-        status = compile(&compilation, &result.image, &result.image_bytes);
-        snprintf(result.note, sizeof result.note, "compiled once more");
+        void *refused = result.image;
+        status = fmha_cache_replace(&key, refused, result.image_bytes, compile, &compilation, &result);
+        free(refused);
         if (status == FMHA_OK) {
             status = load_image(dispatch, instance, result.image, result.image_bytes, kernel);
         }
@@ -443,6 +441,7 @@ static fmha_status load_source(struct fmha_dispatch *dispatch, const struct load
         fmha_log_line(&dispatch->log, "%s: text of %s, %s", instance->name, item->library->name, result.note);
     }
     free(result.image);
+    free(identity);
     return status;
 }
 

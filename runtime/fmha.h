@@ -334,7 +334,8 @@ FMHA_API fmha_status fmha_pack_prepare(fmha_device *device, const fmha_pack_prob
 FMHA_API fmha_status fmha_device_add_library(fmha_device *device, const char *folder);
 
 /* Forgets which instances were prepared, so that later calls look for them anew: libraries, choices, cache. No thread
- * may use the device meanwhile; kernels that run are not disturbed. */
+ * may use the device meanwhile; kernels that run are not disturbed. What was loaded stays loaded until the device is
+ * closed, so that each time that instances are forgotten and prepared anew costs their memory once more. */
 FMHA_API fmha_status fmha_device_forget(fmha_device *device);
 
 /* Opens the device that holds `address`, whatever device is current. `driver`: "hip". */

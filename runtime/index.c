@@ -12,6 +12,8 @@
 #define ALIGN_MAX_BYTES 4096
 #define FILE_MAX_BYTES  UINT32_MAX /* of a code object or a text */
 
+#define CURE "; make the library anew with `fmhagen library`"
+
 #define FNV_START UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 
@@ -28,11 +30,12 @@ struct counts {
 };
 
 struct reader {
-    const char *path;
-    char *at, *end;        /* what is not read yet */
-    char *line, *line_end; /* what is being read; *line_end is NUL */
-    char *cursor;          /* in the line */
-    size_t number;         /* of the line, from 1 */
+    const char *path, *text; /* the text as it was handed over */
+    char *begin;             /* its copy */
+    char *at, *end;          /* what is not read yet */
+    char *line, *line_end;   /* what is being read; *line_end is NUL */
+    char *cursor;            /* in the line */
+    size_t number;           /* of the line, from 1 */
     struct fmha_descriptor *descriptors;
     struct fmha_interface *interfaces;
     struct fmha_constraint *constraints; /* the next free one, as below */
@@ -64,8 +67,7 @@ static bool refuse(const struct reader *reader, const char *format, ...) {
             *c = '?';
         }
     }
-    fmha_fail(FMHA_ERROR_IO, "%s:%zu: %s; make the library anew with `fmhagen library`", reader->path, reader->number,
-              text);
+    fmha_fail(FMHA_ERROR_IO, "%s:%zu: %s" CURE, reader->path, reader->number, text);
     return false;
 }
 
@@ -486,15 +488,26 @@ static bool read_instance(struct reader *reader) {
 /* ---- The whole ---- */
 
 static bool read_end(struct reader *reader) {
-    uint64_t count;
-    if (!take(reader, "end ") || !take_number(reader, 0, UINT64_MAX, &count) || !at_end(reader)) {
+    uint64_t count, hash;
+    if (!take(reader, "end ") || !take_number(reader, 0, UINT64_MAX, &count)) {
         return refuse_line(reader, "'interface', 'instance' or 'end', and what belongs to it");
     }
     if (count != reader->descriptor_count) {
-        return refuse(reader, "expected 'end %zu', as many as there are instances, got '%s'", reader->descriptor_count,
+        return refuse(reader, "expected 'end %zu', as many as there are instances, got '%.200s'",
+                      reader->descriptor_count, reader->line);
+    }
+    if (!take(reader, " ") || !take_hash(reader, &hash) || !at_end(reader)) {
+        return refuse(reader, "expected 'end %zu' and a hash of 16 digits, got '%.200s'", reader->descriptor_count,
                       reader->line);
     }
-    return reader->at == reader->end || refuse(reader, "expected nothing after '%s', got more", reader->line);
+    if (reader->at != reader->end) {
+        return refuse(reader, "expected nothing after '%s', got more", reader->line);
+    }
+    if (hash != fmha_index_hash(reader->text, (size_t)(reader->line - reader->begin))) {
+        fmha_fail(FMHA_ERROR_IO, "%s: expected the bytes that its last line names, got others" CURE, reader->path);
+        return false;
+    }
+    return true;
 }
 
 static bool read_all(struct reader *reader) {
@@ -543,8 +556,9 @@ fmha_status fmha_index_parse(const char *path, const char *text, size_t bytes, s
     if (!made) {
         return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for %zu bytes", path, size + bytes);
     }
-    struct reader reader = {.path = path, .at = (char *)made + size};
-    reader.end = reader.at + bytes;
+    struct reader reader = {.path = path, .text = text, .begin = (char *)made + size};
+    reader.at = reader.begin;
+    reader.end = reader.begin + bytes;
     reader.descriptors = (struct fmha_descriptor *)(made + 1);
     reader.interfaces = (struct fmha_interface *)(reader.descriptors + counts.instances);
     reader.constraints = (struct fmha_constraint *)(reader.interfaces + counts.interfaces);

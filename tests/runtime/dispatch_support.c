@@ -136,7 +136,7 @@ void dispatch_write(const char *name, const struct test_instance *instances, siz
         add_file(&text, chip_folder, instance->name, "object", ".hsaco", instance->object);
         add_file(&text, chip_folder, instance->name, "source", ".hip", instance->source);
     }
-    add(&text, "end %zu\n", count);
+    add(&text, "end %zu %016llx\n", count, (unsigned long long)fmha_index_hash(text.bytes, text.count));
     support_write(index_path, text.bytes, 0644);
     free(text.bytes);
     free(sorted);

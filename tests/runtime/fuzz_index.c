@@ -1,5 +1,8 @@
-/* libFuzzer target: any bytes as an index give descriptors that can be used, or an error that names the place.
- * Build with clang: ninja tests/runtime/fuzz_index */
+/* libFuzzer target: any bytes as an index give descriptors that can be used, or an error that names the place. Where
+ * the last line has room for the hash, it is put right, so that what is behind its check is reached. Build with clang:
+ * ninja tests/runtime/fuzz_index */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,10 +35,30 @@ static void use(const struct fmha_descriptor *descriptor, int64_t number) {
     }
 }
 
+static void put_hash_right(char *text, size_t length) {
+    size_t line = length > 0 ? length - 1 : 0;
+    char digits[17];
+    while (line > 0 && text[line - 1] != '\n') {
+        line--;
+    }
+    if (length - line > sizeof digits) {
+        snprintf(digits, sizeof digits, "%016" PRIx64, fmha_index_hash(text, line));
+        memcpy(text + length - sizeof digits, digits, sizeof digits - 1);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static const int64_t numbers[] = {0, 1, -1, 4096, 4097, INT64_MAX, INT64_MIN};
     struct fmha_index *index;
-    if (fmha_index_parse("x", (const char *)bytes, length, &index) != FMHA_OK) {
+    char *text = malloc(length + 1);
+    if (!text) {
+        abort();
+    }
+    memcpy(text, bytes, length);
+    put_hash_right(text, length);
+    fmha_status status = fmha_index_parse("x", text, length, &index);
+    free(text);
+    if (status != FMHA_OK) {
         if (index || strncmp(fmha_last_error(), "x:", 2) != 0) {
             abort();
         }

@@ -140,6 +140,31 @@ Test(cache, error_is_the_makers_own) {
     support_assert_clean();
 }
 
+/* What the driver refused is not read again; what has come in its place since is. */
+Test(cache, refused_image_is_replaced) {
+    const struct fmha_cache_key key = cache_test_key("text");
+    struct fmha_cache_result first, second, third;
+    char note[500];
+    cr_assert_eq(fmha_cache_get(&key, cache_test_make, "old", &first), FMHA_OK);
+    cr_assert_eq(fmha_cache_replace(&key, first.image, first.image_bytes, cache_test_make, "text", &second), FMHA_OK);
+    snprintf(note, sizeof note, "compiled, kept as %s, which was refused by the driver", cache_test_entry("text"));
+    cr_assert_str_eq(second.note, note);
+    cr_assert_not(second.hit);
+    cr_assert(cache_test_is_image("text", second.image, second.image_bytes));
+    cr_assert_eq(fmha_cache_replace(&key, first.image, first.image_bytes, cache_test_make, "new", &third), FMHA_OK);
+    snprintf(note, sizeof note, "read from %s", cache_test_entry("text"));
+    cr_assert_str_eq(third.note, note);
+    cr_assert(third.hit);
+    cr_assert(cache_test_is_image("text", third.image, third.image_bytes));
+    cr_assert_eq(cache_test_made(), 2);
+    cache_test_expect("text", "read from %s");
+    cr_assert_eq(cache_test_count(""), 1, "a lock or a temporary is left");
+    free(first.image);
+    free(second.image);
+    free(third.image);
+    support_assert_clean();
+}
+
 /* ---- Entries that are not what they should be ------------------------------------------------------------- */
 
 static size_t read_entry(unsigned char bytes[1024]) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "dispatch_support.h"
 
 TestSuite(dispatch, .init = dispatch_set_up);
@@ -277,6 +278,44 @@ Test(dispatch, next_candidate_serves_when_the_first_does_not_load) {
     dispatch_tear_down();
 }
 
+static fmha_status make_refused(void *context, void **image, size_t *image_bytes) {
+    *image = strdup(context);
+    *image_bytes = strlen(context) + 1;
+    return FMHA_OK;
+}
+
+/* An image that the cache holds whole and the driver refuses is compiled again once, not once for each process. */
+Test(dispatch, refused_image_of_the_cache_is_replaced) {
+    static const struct test_instance instances[] = {{.name = "one", .source = "text"}};
+    char log[300];
+    dispatch_library("library", instances, 1);
+    snprintf(log, sizeof log, "%s/log", folder);
+    fake->identity = "a compiler";
+    fake->refused_image = "refused";
+    const struct fmha_cache_key key = {"gfx1151", "one", fake->identity, "text", 32};
+    struct fmha_cache_result result;
+    cr_assert_eq(fmha_cache_get(&key, make_refused, "refused image", &result), FMHA_OK);
+    cr_assert_not(result.hit);
+    free(result.image);
+    fmha_forward_problem problem = dispatch_problem();
+    for (int process = 0; process < 3; process++) {
+        setenv("FMHA_LOG", log, 1);
+        fmha_device *device = dispatch_open();
+        expect_launched(device, &problem, "one");
+        cr_assert_str_eq(fake->launched_image, "text");
+        cr_assert_eq(fake->compiles, 1, "device %d: %d compiles", process, fake->compiles);
+        fmha_device_close(device);
+        if (process == 0) {
+            char *text = dispatch_read(log);
+            cr_assert_not_null(strstr(text, ".image, does not load: fake: the image is for another chip\n"), "%s",
+                               text);
+            cr_assert_not_null(strstr(text, ".image, which was refused by the driver\n"), "%s", text);
+            free(text);
+        }
+    }
+    dispatch_tear_down();
+}
+
 /* ---- Failures that last and failures that do not ---------------------------------------------------------- */
 
 Test(dispatch, compile_error_lasts_until_it_is_forgotten) {
@@ -456,7 +495,8 @@ Test(dispatch, damaged_generated_library_is_made_anew, .timeout = 60) {
                                           "echo more >>fmha_generated.hip",
                                           ": >fmha_generated.hip",
                                           "rm fmha.index; mkfifo fmha.index",
-                                          "sed -i 's/^end.*/end 7/' fmha.index"};
+                                          "sed -i 's/^end 1/end 7/' fmha.index",
+                                          "sed -i 's/^rank 0$/rank 1/' fmha.index"};
     char asked[300];
     snprintf(asked, sizeof asked, "%s/asked", folder);
     make_generator(asked);

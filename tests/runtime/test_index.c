@@ -50,17 +50,29 @@ static const char *const lines[] = {
 };
 enum { LINES = sizeof lines / sizeof *lines };
 
-/* The index with line `number` in other words; NULL: without it. The caller frees it. */
+#define HASH_BYTES 18 /* of " 0123456789abcdef\n" */
+
+/* Puts the hash of what is above the last line, which begins at `end`, at the end of that line. */
+static char *put_hash(const char *text, char *end, char *at) {
+    return at + sprintf(at, " %016" PRIx64 "\n", fmha_index_hash(text, (size_t)(end - text)));
+}
+
+/* The index with line `number` in other words; NULL: without it. The last line gets its hash, unless it is the one that
+ * has other words. The caller frees it. */
 static char *with_line(int number, const char *other) {
     size_t size = 1;
     for (int i = 1; i < LINES; i++) {
         size += strlen(lines[i]) + 1;
     }
-    char *text = malloc(size + (other ? strlen(other) : 0) + 1), *at = text;
+    char *text = malloc(size + HASH_BYTES + (other ? strlen(other) : 0) + 1), *at = text;
     cr_assert(text);
     for (int i = 1; i < LINES; i++) {
         const char *line = i == number ? other : lines[i];
+        char *end = at;
         at += line ? sprintf(at, "%s\n", line) : 0;
+        if (i == LINES - 1 && i != number) {
+            at = put_hash(text, end, at - 1);
+        }
     }
     *at = '\0';
     return text;
@@ -160,7 +172,7 @@ Test(index, says_what_its_lines_say) {
 
 Test(index, of_nothing) {
     struct fmha_index *index;
-    const char *text = "fmha-index 1\nabi 1\nmade-by \nend 0\n";
+    const char *text = "fmha-index 1\nabi 1\nmade-by \nend 0 06b81bb66ef1569b\n";
     cr_assert_eq(parse(text, strlen(text), &index), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(fmha_index_count(index), 0);
     fmha_index_free(index);
@@ -199,6 +211,7 @@ Test(index, may_be_without_either_file) {
 #define LINE_GRID "expected 'grid' and an expression, three times, got "
 #define LINE_FILE "expected a size in bytes, a hash of 16 digits and the name of a file in this folder, got "
 #define LINE_ANY  "expected 'interface', 'instance' or 'end', and what belongs to it, got "
+#define LINE_END  "expected 'end 2' and a hash of 16 digits, got "
 #define FIELDS    "dtype=f16 head_dim=128 head_dim_v=64 mask=none v_layout=row align=16"
 
 /* Line `number` as `line` (NULL: left out) makes an error at line `at`; where it is `QUOTES`, got is the line itself.
@@ -397,12 +410,19 @@ static const struct wrong wrong_lines[] = {
     {34, "end 3", "expected 'end 2', as many as there are instances, got ", QUOTES, 34},
     {34, "end", LINE_ANY, QUOTES, 34},
     {34, "end two", LINE_ANY, QUOTES, 34},
-    {34, "end 2 ", LINE_ANY, QUOTES, 34},
-    {34, "end 2\n", "expected nothing after 'end 2', got more", "", 34},
-    {34, "end 2\nend 2", "expected nothing after 'end 2', got more", "", 34},
+    {34, "end 2", LINE_END, QUOTES, 34},
+    {34, "end 2 ", LINE_END, QUOTES, 34},
+    {34, "end 2x0123456789abcdef", LINE_END, QUOTES, 34},
+    {34, "end 2 0123456789abcde", LINE_END, QUOTES, 34},
+    {34, "end 2 0123456789ABCDEF", LINE_END, QUOTES, 34},
+    {34, "end 2 0123456789abcdef0", LINE_END, QUOTES, 34},
+    {34, "end 2 0123456789abcdef ", LINE_END, QUOTES, 34},
+    {34, "end 1 0123456789abcdef", "expected 'end 2', as many as there are instances, got ", QUOTES, 34},
+    {34, "end 2 0123456789abcdef\n", "expected nothing after 'end 2 0123456789abcdef', got more", "", 34},
+    {34, "end 2 0123456789abcdef\nend 2", "expected nothing after 'end 2 0123456789abcdef', got more", "", 34},
     {34, NULL, "expected another line, got the end of a file that was cut off", "", 34},
     {33, "end 2", LINE_GRID, QUOTES, 33},
-    {25, "end 1", "expected nothing after 'end 1', got more", "", 25},
+    {25, "end 1 0123456789abcdef", "expected nothing after 'end 1 0123456789abcdef', got more", "", 25},
 };
 
 Test(index, wrong_lines) {
@@ -497,19 +517,66 @@ static void use(const struct fmha_index *index) {
     }
 }
 
-Test(index, any_byte_changed_is_an_index_or_an_error) {
+#define WRONG_HASH "lib/fmha.index: expected the bytes that its last line names, got others" CURE
+
+Test(index, any_bit_flipped_is_refused) {
     char *text = with_line(0, NULL);
-    size_t bytes = strlen(text);
+    size_t bytes = strlen(text), by_hash = 0;
     for (size_t at = 0; at < bytes; at++) {
         for (int bit = 0; bit < 8; bit++) {
             struct fmha_index *index;
             text[at] = (char)(text[at] ^ 1 << bit);
+            cr_assert_eq(parse(text, bytes, &index), FMHA_ERROR_IO, "bit %d of byte %zu", bit, at);
+            cr_assert_null(index);
+            bool hash = strcmp(fmha_last_error(), WRONG_HASH) == 0;
+            cr_assert(hash || strncmp(fmha_last_error(), "lib/fmha.index:", 15) == 0, "%s", fmha_last_error());
+            by_hash += hash;
+            text[at] = (char)(text[at] ^ 1 << bit);
+        }
+    }
+    cr_assert_gt(by_hash, 100, "expected flips that make other indexes, got %zu", by_hash);
+    free(text);
+}
+
+/* Another word that would do, and one that would not: the error of a line is told first. */
+Test(index, hash_is_checked_after_the_lines) {
+    static const struct {
+        const char *from, *to, *expected;
+    } cases[] = {
+        {"rank -3", "rank -4", WRONG_HASH},
+        {"rank -3", "rank -x", "lib/fmha.index:17: " LINE_RANK "'rank -x'" CURE},
+        {"end 2", "end 1", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = with_line(0, NULL), expected[256];
+        char *at = strstr(text, cases[i].from);
+        cr_assert(at);
+        memcpy(at, cases[i].to, strlen(cases[i].to));
+        snprintf(expected, sizeof expected,
+                 "lib/fmha.index:34: expected 'end 2', as many as there are instances, got 'end 1 %.16s'" CURE,
+                 text + strlen(text) - HASH_BYTES + 1);
+        assert_refused(text, strlen(text), cases[i].expected ? cases[i].expected : expected);
+        free(text);
+    }
+}
+
+/* The same with a hash that was put right, as an attacker would: an index that can be used, or an error. */
+Test(index, any_bit_flipped_and_hashed_is_an_index_or_an_error) {
+    char *text = with_line(0, NULL);
+    size_t bytes = strlen(text);
+    char *end = strstr(text, "\nend 2 ") + 1, *hash = text + bytes - HASH_BYTES;
+    for (size_t at = 0; at < (size_t)(end - text); at++) {
+        for (int bit = 0; bit < 8; bit++) {
+            struct fmha_index *index;
+            text[at] = (char)(text[at] ^ 1 << bit);
+            put_hash(text, end, hash);
             if (parse(text, bytes, &index) == FMHA_OK) {
                 use(index);
                 fmha_index_free(index);
             } else {
                 cr_assert_null(index);
                 cr_assert(strncmp(fmha_last_error(), "lib/fmha.index:", 15) == 0);
+                cr_assert_str_neq(fmha_last_error(), WRONG_HASH);
             }
             text[at] = (char)(text[at] ^ 1 << bit);
         }
@@ -548,7 +615,9 @@ Test(index, of_many) {
         }
         at += sprintf(at, "uses %d\ngrid %d\ngrid heads_q\ngrid batch\n", i / 10, i);
     }
-    at += sprintf(at, "end %d\n", COUNT);
+    char *end = at;
+    at += sprintf(at, "end %d", COUNT);
+    at = put_hash(text, end, at);
     struct fmha_index *index;
     cr_assert_eq(parse(text, (size_t)(at - text), &index), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(fmha_index_count(index), COUNT);

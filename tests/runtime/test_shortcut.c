@@ -1,5 +1,6 @@
 /* The shortcut by which a problem is checked and packed says what the constraints and arguments say one by one. */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,8 +105,10 @@ static struct fmha_index *an_index(void) {
         snprintf(text, sizeof text,
                  "fmha-index 1\nabi %d\nmade-by a test\ninterface 0 %u\n%s%sinstance one\ntarget gfx1151\nkey "
                  "operation=forward dtype=f16 head_dim=8 head_dim_v=8 mask=none v_layout=row align=16\nlaunch wave=32 "
-                 "workgroup=128 lds=0\nrank 0\nuses 0\ngrid %s\ngrid %s\ngrid %s\nend 1\n",
+                 "workgroup=128 lds=0\nrank 0\nuses 0\ngrid %s\ngrid %s\ngrid %s\n",
                  FMHA_ABI_VERSION, bytes, arguments, constraints, grids[below(7)], grids[below(7)], grids[below(7)]);
+    all +=
+        snprintf(text + all, sizeof text - (size_t)all, "end 1 %016" PRIx64 "\n", fmha_index_hash(text, (size_t)all));
     struct fmha_index *index;
     cr_assert_eq(fmha_index_parse("index", text, (size_t)all, &index), FMHA_OK, "%s", fmha_last_error());
     return index;
