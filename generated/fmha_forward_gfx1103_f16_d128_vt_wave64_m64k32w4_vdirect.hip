@@ -159,6 +159,12 @@ FMHA_INLINE u32 fmha_row(u32 natural)
     return natural % 4 * 4 + natural / 4;
 }
 
+/* The number of a lane group's first element of D. */
+FMHA_INLINE u32 fmha_group_first(u32 group)
+{
+    return group * 4;
+}
+
 /* The value of the lane with the same column in the other 16 lanes of its half-wave pair. */
 FMHA_INLINE u32 fmha_swap16(u32 x)
 {
@@ -183,6 +189,7 @@ FMHA_INLINE float fmha_group_sum(float x)
     return x + __builtin_bit_cast(float, fmha_swap32(__builtin_bit_cast(u32, x)));
 }
 
+
 /* Lane group g holds numbers 4g ... 4g + 3 of its column in two registers; every group gets all sixteen. */
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[2], u32 group)
 {
@@ -202,7 +209,6 @@ FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[2], u32 group)
     }
     return all;
 }
-
 /* Eight neighbouring elements. */
 FMHA_INLINE u32x4 fmha_load8(const element *from)
 {
@@ -242,6 +248,19 @@ FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
 {
     return (u32x4 *)(lds + index);
+}
+
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
+ * zeros. */
+FMHA_INLINE u32x8 fmha_lds_operand(element *lds, u32 at)
+{
+    return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
+}
+
+FMHA_INLINE u32x8 fmha_load_operand(const element *from, bool half)
+{
+    const u32x4 zero = {0, 0, 0, 0};
+    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
 }
 
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
@@ -359,7 +378,7 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
 {
     const u32 at = (j * 16 + keys.lane % 16) * 136 + t * 16;
     (void)tile, (void)part;
-    return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
+    return fmha_lds_operand(keys.k_lds, at);
 }
 
 FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
@@ -372,7 +391,7 @@ FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part,
     const element *row = fmha_at(v_tile + (i64)(t * 16) * keys.v_stride, offset);
     if (part)
         return fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows));
-    return fmha_join(fmha_load8(row + j * 16), fmha_load8(row + j * 16 + 8));
+    return fmha_load_operand(row + j * 16, false);
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
@@ -446,8 +465,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
-            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
-            rows.q[r][t] = fmha_join(low, high);
+            const bool half = t * 16 + 8 >= 128;
+            rows.q[r][t] = fmha_load_operand(q + t * 16, half);
         }
     }
 }
@@ -499,7 +518,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int t = 0; t < 8; ++t) {
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    const u32 dimension = (u32)t * 16 + rows.group * 4 + (u32)i;
+                    const u32 dimension = (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
@@ -543,7 +562,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int i = 0; i < 4; ++i) {
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
-                    const int visible = fmha_visible(rows, keys, r) - tile * 32 - (int)rows.group * 4;
+                    const int visible = fmha_visible(rows, keys, r) - tile * 32 - (int)fmha_group_first(rows.group);
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
@@ -597,7 +616,7 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[8], float inver
 #pragma clang fp contract(off)
 #pragma unroll
     for (int t = 0; t < 8; ++t) {
-        const u32 dimension = (u32)t * 16 + group * 4;
+        const u32 dimension = (u32)t * 16 + fmha_group_first(group);
         u32 packed[2];
 #pragma unroll
         for (int i = 0; i < 2; ++i)

@@ -159,6 +159,12 @@ FMHA_INLINE u32 fmha_row(u32 natural)
     return natural % 8 * 2 + natural / 8;
 }
 
+/* The number of a lane group's first element of D. */
+FMHA_INLINE u32 fmha_group_first(u32 group)
+{
+    return group * 8;
+}
+
 /* The value of the lane with the same column in the other 16 lanes of its half-wave pair. */
 FMHA_INLINE u32 fmha_swap16(u32 x)
 {
@@ -176,6 +182,7 @@ FMHA_INLINE float fmha_group_sum(float x)
     return x + __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
 }
 
+
 /* Lane group g holds numbers 8g ... 8g + 7 of its column in four registers; every group gets all sixteen. */
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
 {
@@ -188,7 +195,6 @@ FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
     }
     return all;
 }
-
 /* Eight neighbouring elements. */
 FMHA_INLINE u32x4 fmha_load8(const element *from)
 {
@@ -216,6 +222,19 @@ FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
 {
     return (u32x4 *)(lds + index);
+}
+
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
+ * zeros. */
+FMHA_INLINE u32x8 fmha_lds_operand(element *lds, u32 at)
+{
+    return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
+}
+
+FMHA_INLINE u32x8 fmha_load_operand(const element *from, bool half)
+{
+    const u32x4 zero = {0, 0, 0, 0};
+    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
 }
 
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
@@ -426,14 +445,14 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
 {
     const u32 at = (j * 16 + keys.lane % 16) * 136 + t * 16;
     (void)tile, (void)part;
-    return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
+    return fmha_lds_operand(keys.k_lds, at);
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
 FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
     const u32 at = (t * 16 + keys.lane % 16) * 40 + j * 16;
-    return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+    return fmha_lds_operand(keys.v_lds, at);
 }
 
 /* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. */
@@ -512,8 +531,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
-            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
-            rows.q[r][t] = fmha_join(low, high);
+            const bool half = t * 16 + 8 >= 128;
+            rows.q[r][t] = fmha_load_operand(q + t * 16, half);
         }
     }
 }
@@ -564,7 +583,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int t = 0; t < 8; ++t) {
 #pragma unroll
                 for (int i = 0; i < 8; ++i) {
-                    const u32 dimension = (u32)t * 16 + rows.group * 8 + (u32)i;
+                    const u32 dimension = (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
@@ -608,7 +627,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int i = 0; i < 8; ++i) {
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
-                    const int visible = fmha_visible(rows, keys, r) - tile * 32 - (int)rows.group * 8;
+                    const int visible = fmha_visible(rows, keys, r) - tile * 32 - (int)fmha_group_first(rows.group);
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
@@ -663,7 +682,7 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[8], float inver
 #pragma clang fp contract(off)
 #pragma unroll
     for (int t = 0; t < 8; ++t) {
-        const u32 dimension = (u32)t * 16 + group * 8;
+        const u32 dimension = (u32)t * 16 + fmha_group_first(group);
         u32 packed[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i)

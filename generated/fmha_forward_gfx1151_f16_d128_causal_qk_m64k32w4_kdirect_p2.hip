@@ -159,6 +159,12 @@ FMHA_INLINE u32 fmha_row(u32 natural)
     return natural % 8 * 2 + natural / 8;
 }
 
+/* The number of a lane group's first element of D. */
+FMHA_INLINE u32 fmha_group_first(u32 group)
+{
+    return group * 8;
+}
+
 /* x combined over the sixteen columns of a row: a butterfly of four steps. */
 FMHA_INLINE float fmha_row_max(float x)
 {
@@ -237,6 +243,19 @@ FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
 {
     return (u32x4 *)(lds + index);
+}
+
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
+ * zeros. */
+FMHA_INLINE u32x8 fmha_lds_operand(element *lds, u32 at)
+{
+    return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
+}
+
+FMHA_INLINE u32x8 fmha_load_operand(const element *from, bool half)
+{
+    const u32x4 zero = {0, 0, 0, 0};
+    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
 }
 
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
@@ -394,14 +413,14 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
     const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * 16;
-    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
+    return fmha_load_operand(from, t * 16 + 8 >= 128);
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
 FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
     const u32 at = (t * 16 + keys.lane % 16) * 40 + j * 16;
-    return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+    return fmha_lds_operand(keys.v_lds, at);
 }
 
 /* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. */
@@ -482,8 +501,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
-            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
-            rows.q[r][t] = fmha_join(low, high);
+            const bool half = t * 16 + 8 >= 128;
+            rows.q[r][t] = fmha_load_operand(q + t * 16, half);
         }
     }
 }
@@ -496,7 +515,7 @@ FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 /* Keys below this number are seen by the lane's i-th query. */
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r, int i)
 {
-    return fmha_min(keys.seqlen_k, rows.query[r] + (int)rows.group * 8 + i + 1 + rows.diagonal);
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)fmha_group_first(rows.group) + i + 1 + rows.diagonal);
 }
 
 FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
@@ -605,7 +624,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int j = 0; j < 2; ++j) {
                 const float weight = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
                 sum += weight;
-                rows.p_lds[r][fmha_row(rows.group * 8 + (u32)i) * 40 + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * 40 + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll
@@ -622,7 +641,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int r = 0; r < 1; ++r) {
             const u32 at = rows.lane % 16 * 40 + (u32)j * 16;
-            p[r] = fmha_join(*fmha_lds8(rows.p_lds[r], at), *fmha_lds8(rows.p_lds[r], at + 8));
+            p[r] = fmha_lds_operand(rows.p_lds[r], at);
         }
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
@@ -649,7 +668,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-            const int query = rows.query[r] + (int)(lane / 16 * 8) + i;
+            const int query = rows.query[r] + (int)fmha_group_first(lane / 16) + i;
             const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
             if (query < arguments.seqlen_q) {
                 element *o = o_head + query * arguments.stride_o_row;

@@ -4,11 +4,12 @@
 #include <string.h>
 
 /* Compute units: of the largest product with the chip (Radeon RX 7900 XTX, 7800 XT, 7600, 780M; 890M, 8060S, 860M,
- * 840M). */
+ * 840M; Radeon RX 9060 XT, 9070 XT). */
 static const emu_chip chips[] = {
     {"gfx1100", EMU_RDNA3, 11, 96, 65536}, {"gfx1101", EMU_RDNA3, 11, 60, 65536}, {"gfx1102", EMU_RDNA3, 11, 32, 65536},
     {"gfx1103", EMU_RDNA3, 11, 12, 65536}, {"gfx1150", EMU_RDNA3, 11, 16, 65536}, {"gfx1151", EMU_RDNA3, 11, 40, 65536},
-    {"gfx1152", EMU_RDNA3, 11, 8, 65536},  {"gfx1153", EMU_RDNA3, 11, 4, 65536},
+    {"gfx1152", EMU_RDNA3, 11, 8, 65536},  {"gfx1153", EMU_RDNA3, 11, 4, 65536},  {"gfx1200", EMU_RDNA4, 12, 32, 65536},
+    {"gfx1201", EMU_RDNA4, 12, 64, 65536},
 };
 enum { CHIP_COUNT = sizeof chips / sizeof chips[0], NAME_MAX_LENGTH = 31 };
 

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-typedef enum emu_family { EMU_RDNA3 } emu_family;
+typedef enum emu_family { EMU_RDNA3, EMU_RDNA4 } emu_family;
 
 typedef struct emu_chip {
     const char *arch;

@@ -156,5 +156,10 @@ struct fmha_emu_dim3 {
 #define gridDim   FMHA_EMU_DIM3(grid)
 
 #include "emu_cross_lane.h"
+#include "emu_hints.h"
 #include "emu_math.h"
+#if defined(__GFX12__)
+#include "emu_rdna4.h"
+#else
 #include "emu_rdna3.h"
+#endif

@@ -31,4 +31,6 @@ const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {
     [FMHA_EMU_PERMLANE64] = {"v_permlane64_b32", EMU_NEED_PRESENT, emu_permlane64},
     [FMHA_EMU_WMMA_GFX11_F16] = {"v_wmma_f32_16x16x16_f16", EMU_NEED_WHOLE, emu_wmma_gfx11_f16},
     [FMHA_EMU_WMMA_GFX11_BF16] = {"v_wmma_f32_16x16x16_bf16", EMU_NEED_WHOLE, emu_wmma_gfx11_bf16},
+    [FMHA_EMU_WMMA_GFX12_F16] = {"v_wmma_f32_16x16x16_f16", EMU_NEED_WHOLE, emu_wmma_gfx12_f16},
+    [FMHA_EMU_WMMA_GFX12_BF16] = {"v_wmma_f32_16x16x16_bf16", EMU_NEED_WHOLE, emu_wmma_gfx12_bf16},
 };

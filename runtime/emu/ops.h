@@ -39,4 +39,8 @@ void emu_permlane64(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_wmma_gfx11_f16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_wmma_gfx11_bf16(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_rdna4.c */
+void emu_wmma_gfx12_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_wmma_gfx12_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+
 #endif

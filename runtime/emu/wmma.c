@@ -128,3 +128,7 @@ void emu_wmma_f16(emu_lane *lanes, unsigned count) {
 void emu_wmma_bf16(emu_lane *lanes, unsigned count) {
     CHOOSE(bf16)(lanes, count);
 }
+
+void emu_wmma_arrays(const uint16_t a[16][16], const uint16_t b[16][16], float d[16][16], bool bf16) {
+    CHOOSE(arrays)(a, b, d, bf16);
+}

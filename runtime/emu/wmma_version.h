@@ -87,3 +87,30 @@ TARGET static void VERSION(bf16)(emu_lane *lanes, unsigned count) {
         VERSION(product)(lanes, 4, 1);
     }
 }
+
+/* D += A B of matrices that stand as arrays: a[k][row], b[column][k], d[column][row]. */
+TARGET static void VERSION(arrays)(const uint16_t a[SIZE][SIZE], const uint16_t b[SIZE][SIZE], float d[SIZE][SIZE],
+                                   int is_bf16) {
+    tile wide_a, wide_b;
+    for (unsigned i = 0; i < SIZE; i++) {
+        if (is_bf16) {
+            VERSION(widen_bf16)(a[i], wide_a[i]);
+            VERSION(widen_bf16)(b[i], wide_b[i]);
+        } else {
+            VERSION(widen_f16)(a[i], wide_a[i]);
+            VERSION(widen_f16)(b[i], wide_b[i]);
+        }
+    }
+    for (unsigned n = 0; n < SIZE; n++) {
+        VERSION(floats) sum[VERSION(parts)];
+        memcpy(sum, d[n], sizeof sum);
+        for (unsigned k = 0; k < SIZE; k++) {
+            for (unsigned p = 0; p < VERSION(parts); p++) {
+                VERSION(floats) column, number = (VERSION(floats)){0} + wide_b[n][k];
+                memcpy(&column, wide_a[k] + p * WIDTH, sizeof column);
+                sum[p] = MULTIPLY_ADD(column, number, sum[p]);
+            }
+        }
+        memcpy(d[n], sum, sizeof sum);
+    }
+}

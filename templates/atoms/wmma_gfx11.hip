@@ -5,7 +5,8 @@
 //%     m = 16, n = 16, k = 16,
 //%     groups = spec.wave // 16,              -- lane groups
 //%     acc_length = 256 // spec.wave,         -- elements of C and D per lane
-//%     operand_length = 16,                   -- elements of A and B per lane
+//%     operand = "u32x8", operand_length = 16, -- registers and elements of A and B per lane
+//%     replicated = true,                     -- every lane group holds all of the contraction index
 //%     -- Row and column of a lane's element i.
 //%     a = function(lane, i) return lane % 16, i end,
 //%     b = function(lane, i) return i, lane % 16 end,
@@ -36,25 +37,16 @@ FMHA_INLINE u32 fmha_row(u32 natural)
     return natural % $(atom.acc_length) * $(atom.groups) + natural / $(atom.acc_length);
 }
 
-//% if spec.orientation == "kq" then
-/* The value of the lane with the same column in the other 16 lanes of its half-wave pair. */
-FMHA_INLINE u32 fmha_swap16(u32 x)
+/* The number of a lane group's first element of D. */
+FMHA_INLINE u32 fmha_group_first(u32 group)
 {
-    return __builtin_amdgcn_permlanex16(x, x, 0x76543210, 0xfedcba98, true, true);
+    return group * $(atom.acc_length);
 }
+
+//% include("atoms/lanes_rdna.hip")
+//% if spec.orientation == "kq" then
 
 //%     if spec.wave == 32 then
-/* x combined over the lane groups of a column. */
-FMHA_INLINE float fmha_group_max(float x)
-{
-    return __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x))));
-}
-
-FMHA_INLINE float fmha_group_sum(float x)
-{
-    return x + __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
-}
-
 /* Lane group g holds numbers 8g ... 8g + 7 of its column in four registers; every group gets all sixteen. */
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
 {
@@ -68,24 +60,6 @@ FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
     return all;
 }
 //%     else
-FMHA_INLINE u32 fmha_swap32(u32 x)
-{
-    return __builtin_amdgcn_permlane64(x);
-}
-
-/* x combined over the lane groups of a column. */
-FMHA_INLINE float fmha_group_max(float x)
-{
-    x = __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x))));
-    return __builtin_fmaxf(x, __builtin_bit_cast(float, fmha_swap32(__builtin_bit_cast(u32, x))));
-}
-
-FMHA_INLINE float fmha_group_sum(float x)
-{
-    x += __builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, x)));
-    return x + __builtin_bit_cast(float, fmha_swap32(__builtin_bit_cast(u32, x)));
-}
-
 /* Lane group g holds numbers 4g ... 4g + 3 of its column in two registers; every group gets all sixteen. */
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[2], u32 group)
 {
@@ -105,28 +79,5 @@ FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[2], u32 group)
     }
     return all;
 }
-//%     end
-
-//% else
-/* x combined over the sixteen columns of a row: a butterfly of four steps. */
-//%     for _, op in ipairs { "max", "sum" } do
-//%         local name = "fmha_row_" .. op
-FMHA_INLINE float $(name)(float x)
-{
-//%         for step = 0, 3 do
-    {
-        const int bits = __builtin_bit_cast(int, x);
-//%             local mask = 0x160 + (1 << step)
-        const float other = __builtin_bit_cast(float, __builtin_amdgcn_update_dpp(bits, bits, $(mask), 15, 15, true));
-//%             if op == "max" then
-        x = __builtin_fmaxf(x, other);
-//%             else
-        x += other;
-//%             end
-    }
-//%         end
-    return x;
-}
-
 //%     end
 //% end

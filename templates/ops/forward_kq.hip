@@ -5,7 +5,7 @@
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
-//% local L = atom.acc_length
+//% local L, operand = atom.acc_length, atom.operand
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
@@ -13,7 +13,7 @@
  * log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
 //% if spec.q_path == "register" then
-    u32x8 q[$(R)][$(KT)];
+    $(operand) q[$(R)][$(KT)];
 //% else
     element *q_lds[$(R)];
 //% end
@@ -65,7 +65,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
                 for (int i = 0; i < $(L); ++i) {
-                    const u32 dimension = (u32)t * 16 + rows.group * $(L) + (u32)i;
+                    const u32 dimension = (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
@@ -79,7 +79,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 {
 #pragma clang fp contract(off)
     accumulator s[$(R)][$(J)];
-    u32x8 p[$(R)][$(J)];
+    $(operand) p[$(R)][$(J)];
     (void)tiles, (void)broken;
 
     /* S^T = K Q^T */
@@ -90,7 +90,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             s[r][j] = (accumulator)(0.0f);
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-            const u32x8 k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
+            const $(operand) k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
@@ -114,7 +114,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int i = 0; i < $(L); ++i) {
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
-                    const int visible = fmha_visible(rows, keys, r) - tile * $(BK) - (int)rows.group * $(L);
+                    const int visible = fmha_visible(rows, keys, r) - tile * $(BK) - (int)fmha_group_first(rows.group);
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
@@ -157,9 +157,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
 //% if spec.v_path == "lds" then
-            const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
+            const $(operand) v = fmha_v_operand(keys, (u32)t, (u32)j);
 //% else
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
+            const $(operand) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
 //% end
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
@@ -181,7 +181,7 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float i
 //% local words = L // 2
 #pragma unroll
     for (int t = 0; t < $(VT); ++t) {
-        const u32 dimension = (u32)t * 16 + group * $(L);
+        const u32 dimension = (u32)t * 16 + fmha_group_first(group);
         u32 packed[$(words)];
 #pragma unroll
         for (int i = 0; i < $(words); ++i)

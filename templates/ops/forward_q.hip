@@ -2,7 +2,7 @@
 //% local D, DV = spec.head_dim, spec.head_dim_v
 //% local R, KT = forward.wave_tiles, forward.k_steps
 //% local fast = spec.align == 16
-//% local padded = D % 16 ~= 0
+//% local operand, replicated = atom.operand, atom.replicated
 /* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
@@ -12,17 +12,17 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-//% if padded then
-            const u32x4 low = fmha_load8(q + t * 16), zero = {0, 0, 0, 0};
-            const u32x4 high = t * 16 + 8 < $(D) ? fmha_load8(q + t * 16 + 8) : zero;
-//% else
-            const u32x4 low = fmha_load8(q + t * 16), high = fmha_load8(q + t * 16 + 8);
-//% end
+            const bool half = t * 16 + 8 >= $(D);
 //% if spec.q_path == "register" then
-            rows.q[r][t] = fmha_join(low, high);
-//% else
+//%     local q_operand = tiles.load_operand("q + t * 16", "fmha_share(rows.lane)", "half")
+            rows.q[r][t] = $(q_operand);
+//% elseif replicated then
+            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = half ? zero : fmha_load8(q + t * 16 + 8);
             if (rows.group < 2) /* each of the first two lane groups stores one half */
                 *fmha_lds8(rows.q_lds[r], rows.lane % 16 * $(forward.q_row) + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
+//% else
+            const u32 share = fmha_share(rows.lane);
+            *($(operand) *)(rows.q_lds[r] + rows.lane % 16 * $(forward.q_row) + (u32)t * 16 + share) = fmha_load_operand(q + t * 16, share, half);
 //% end
         }
     }
@@ -31,13 +31,14 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 //% end
 }
 
-FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
+FMHA_INLINE $(operand) fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 {
 //% if spec.q_path == "register" then
     return rows.q[r][t];
 //% else
     const u32 at = rows.lane % 16 * $(forward.q_row) + (u32)t * 16;
-    return fmha_join(*fmha_lds8(rows.q_lds[r], at), *fmha_lds8(rows.q_lds[r], at + 8));
+//%     local q_operand = tiles.lds_operand("rows.q_lds[r]", "at", "fmha_share(rows.lane)")
+    return $(q_operand);
 //% end
 }
 //% if spec.orientation == "kq" then

@@ -4,14 +4,14 @@
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
-//% local L = atom.acc_length
+//% local L, operand = atom.acc_length, atom.operand
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
 //% if spec.q_path == "register" then
-    u32x8 q[$(R)][$(KT)];
+    $(operand) q[$(R)][$(KT)];
 //% else
     element *q_lds[$(R)];
 //% end
@@ -35,7 +35,7 @@ struct fmha_rows {
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r, int i)
 {
 //% if causal then
-    return fmha_min(keys.seqlen_k, rows.query[r] + (int)rows.group * $(L) + i + 1 + rows.diagonal);
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)fmha_group_first(rows.group) + i + 1 + rows.diagonal);
 //% else
     (void)rows, (void)r, (void)i;
     return keys.seqlen_k;
@@ -68,7 +68,7 @@ FMHA_INLINE void fmha_products(accumulator s[$(R)][$(J)], const struct fmha_rows
             s[r][j] = (accumulator)(0.0f);
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-            const u32x8 k = fmha_k_operand(keys, tile, part, (u32)j, (u32)t);
+            const $(operand) k = fmha_k_operand(keys, tile, part, (u32)j, (u32)t);
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(fmha_q_operand(rows, r, t), k, s[r][j]);
@@ -160,7 +160,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int j = 0; j < $(J); ++j) {
                 const float weight = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
                 sum += weight;
-                rows.p_lds[r][fmha_row(rows.group * $(L) + (u32)i) * $(forward.p_row) + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll
@@ -176,18 +176,19 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     /* O = alpha O + P V */
 #pragma unroll
     for (int j = 0; j < $(J); ++j) {
-        u32x8 p[$(R)];
+        $(operand) p[$(R)];
 #pragma unroll
         for (int r = 0; r < $(R); ++r) {
             const u32 at = rows.lane % 16 * $(forward.p_row) + (u32)j * 16;
-            p[r] = fmha_join(*fmha_lds8(rows.p_lds[r], at), *fmha_lds8(rows.p_lds[r], at + 8));
+//% local p_operand = tiles.lds_operand("rows.p_lds[r]", "at", "fmha_group_first(rows.group)")
+            p[r] = $(p_operand);
         }
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
 //% if spec.v_path == "lds" then
-            const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
+            const $(operand) v = fmha_v_operand(keys, (u32)t, (u32)j);
 //% else
-            const u32x8 v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
+            const $(operand) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
 //% end
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
@@ -215,7 +216,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
-            const int query = rows.query[r] + (int)(lane / 16 * $(L)) + i;
+            const int query = rows.query[r] + (int)fmha_group_first(lane / 16) + i;
             const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
             if (query < arguments.seqlen_q) {
                 element *o = o_head + query * arguments.stride_o_row;

@@ -46,6 +46,9 @@
 //% local v_rows = v_transposed and DV or BK // 8
 //% local v_count = (v_rows + v_apart - 1) // v_apart
 //%
+//% -- A lane's operand: all of sixteen elements where every lane group holds a copy, else the group's share of them.
+//% local L, operand, replicated = atom.operand_length, atom.operand, atom.replicated
+//%
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
@@ -59,6 +62,13 @@
 //%     flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0, -- a word for each wave says which tile of V is not finite
 //%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
 //%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_transposed and 4 or 8 * v_pairs) * v_count or 0) <= 40,
+//%     -- Calls that make a lane's operand; `first` counts where lane groups hold shares.
+//%     lds_operand = function(lds, at, first)
+//%         return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
+//%     end,
+//%     load_operand = function(from, first, half)
+//%         return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. half .. ")"
+//%     end,
 //% }
 /* Eight neighbouring elements. */
 FMHA_INLINE u32x4 fmha_load8(const element *from)
@@ -73,18 +83,21 @@ FMHA_INLINE u32x4 fmha_load8(const element *from)
 }
 
 //% if v_transposed then
-/* Elements `first` to `first` + 7 of a row of `count`, 1 and up; for those past the end the last one stands in. */
-FMHA_INLINE u32x4 fmha_load8_part(const element *row, u32 first, u32 count)
+//%     for _, width in ipairs(L == 4 and { 8, 4 } or { 8 }) do
+//%         local part, vector, elements = "fmha_load" .. width .. "_part", "u32x" .. width // 2, "element" .. width
+/* Elements `first` to `first` + $(width - 1) of a row of `count`, 1 and up; for those past the end the last one stands in. */
+FMHA_INLINE $(vector) $(part)(const element *row, u32 first, u32 count)
 {
-    typedef element element8 __attribute__((ext_vector_type(8)));
-    element8 all;
+    typedef element $(elements) __attribute__((ext_vector_type($(width))));
+    $(elements) all;
     FMHA_OPAQUE_UNIFORM(count); /* the indices are worked out here, not kept in scalar registers */
 #pragma unroll
-    for (u32 i = 0; i < 8; ++i)
+    for (u32 i = 0; i < $(width); ++i)
         all[i] = row[first + i < count ? first + i : count - 1];
-    return __builtin_bit_cast(u32x4, all);
+    return __builtin_bit_cast($(vector), all);
 }
 
+//%     end
 //% end
 /* Bits 15 and 31: whether the low and the high element of a register are infinite or NaN (every bit of the exponent is set). */
 FMHA_INLINE u32 fmha_not_finite(u32 pair)
@@ -98,10 +111,24 @@ FMHA_INLINE u32 fmha_finite(u32 pair)
     return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
 }
 
+//% if atom.operand_length == 16 then
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
+//% elseif atom.operand_length == 4 then
+/* Four neighbouring elements. */
+FMHA_INLINE u32x2 fmha_load4(const element *from)
+{
+//%     if fast then
+    return *(const u32x2 *)from;
+//%     else
+    typedef element element4 __attribute__((ext_vector_type(4)));
+    const element4 all = {from[0], from[1], from[2], from[3]};
+    return __builtin_bit_cast(u32x2, all);
+//%     end
+}
+//% end
 
 /* Where a 16-byte-aligned run of elements stands in LDS. */
 FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
@@ -109,6 +136,42 @@ FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
     return (u32x4 *)(lds + index);
 }
 
+//% if replicated then
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
+ * zeros. */
+FMHA_INLINE $(operand) fmha_lds_operand(element *lds, u32 at)
+{
+    return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
+}
+
+FMHA_INLINE $(operand) fmha_load_operand(const element *from, bool half)
+{
+    const u32x4 zero = {0, 0, 0, 0};
+    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
+}
+
+//% else
+//%     local load_share = "fmha_load" .. L
+/* The lane's operand, its group's share of sixteen neighbouring elements from `first` on, out of LDS and out of global memory. half: the last
+ * eight of the sixteen do not exist and are zeros. */
+FMHA_INLINE $(operand) fmha_lds_operand(element *lds, u32 at, u32 first)
+{
+    return *($(operand) *)(lds + at + first);
+}
+
+FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 first, bool half)
+{
+    const $(operand) zero = {};
+    return half && first >= 8 ? zero : $(load_share)(from + first);
+}
+
+/* The first of a lane group's share of the contraction index, of sixteen, in Q K^T; in P V it is fmha_group_first. */
+FMHA_INLINE u32 fmha_share(u32 lane)
+{
+    return lane / 16 * $(L);
+}
+
+//% end
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
 FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
 {
@@ -477,13 +540,15 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 }
 
 //% end
+//% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
+//%     tiles.load_operand("from", "fmha_share(keys.lane)", "t * 16 + 8 >= " .. D)
 /* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
-FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
+FMHA_INLINE $(operand) fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
 {
 //% if k_lds then
     const u32 at = (j * 16 + keys.lane % 16) * $(tiles.k_row) + t * 16;
     (void)tile, (void)part;
-    return fmha_join(*fmha_lds8(keys.k_lds, at), *fmha_lds8(keys.k_lds, at + 8));
+    return $(k_operand);
 //% else
     const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
@@ -493,24 +558,21 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
 //%     else
     const element *from = k_tile + (i64)present * keys.k_stride + t * 16;
 //%     end
-//%     if DP > D then
-    const u32x4 zero = {0, 0, 0, 0};
-    return fmha_join(fmha_load8(from), t * 16 + 8 < $(D) ? fmha_load8(from + 8) : zero);
-//%     else
-    return fmha_join(fmha_load8(from), fmha_load8(from + 8));
-//%     end
+    return $(k_operand);
 //% end
 }
 
+//% local v_first = "fmha_group_first(keys.lane / 16)"
+//% local v_operand = v_lds and tiles.lds_operand("keys.v_lds", "at", v_first) or tiles.load_operand("row + j * 16", v_first, "false")
 //% if v_lds then
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
-FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
+FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
     const u32 at = (t * 16 + keys.lane % 16) * $(tiles.v_row) + j * 16;
-    return fmha_join(*fmha_lds8(keys.v_lds, at), *fmha_lds8(keys.v_lds, at + 8));
+    return $(v_operand);
 }
 //% else
-FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
 {
     const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
@@ -527,33 +589,37 @@ FMHA_INLINE u32x8 fmha_v_load(const struct fmha_keys &keys, int tile, bool part,
 //%         else
     const element *row = v_tile + (i64)(t * 16 + column) * keys.v_stride;
 //%         end
+//%         local parts = replicated and "fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows))" or
+//%             "fmha_load" .. L .. "_part(row, j * 16 + " .. v_first .. ", rows)"
     if (part)
-        return fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows));
-    return fmha_join(fmha_load8(row + j * 16), fmha_load8(row + j * 16 + 8));
+        return $(parts);
+    return $(v_operand);
 //%     else
-    typedef element element16 __attribute__((ext_vector_type(16)));
-    element16 all;
+//%         local elements = "element" .. L
+    typedef element $(elements) __attribute__((ext_vector_type($(L))));
+    $(elements) all;
+//%         local key = replicated and "j * 16 + i" or "j * 16 + " .. v_first .. " + i"
     u32 offset = column * 2;
     i64 stride = keys.v_stride;
     FMHA_OPAQUE(offset);
     FMHA_OPAQUE_UNIFORM(stride); /* the rows' addresses are worked out here, not kept in scalar registers through the loop */
 #pragma unroll
-    for (u32 i = 0; i < 16; ++i) {
-        const u32 key = j * 16 + i, present = part && key >= rows ? rows - 1 : key;
+    for (u32 i = 0; i < $(L); ++i) {
+        const u32 key = $(key), present = part && key >= rows ? rows - 1 : key;
         all[i] = fmha_at(v_tile + (i64)present * stride, offset)[t * 16];
     }
-    return __builtin_bit_cast(u32x8, all);
+    return __builtin_bit_cast($(operand), all);
 //%     end
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
  * is replaced by zeros, and `broken` becomes not 0. */
-FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j, u32 &broken)
+FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j, u32 &broken)
 {
-    u32x8 v = fmha_v_load(keys, tile, part, t, j);
+    $(operand) v = fmha_v_load(keys, tile, part, t, j);
     if (part) {
 #pragma unroll
-        for (u32 i = 0; i < 8; ++i) {
+        for (u32 i = 0; i < $(L // 2); ++i) {
             broken |= fmha_not_finite(v[i]);
             v[i] = fmha_finite(v[i]);
         }

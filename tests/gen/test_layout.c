@@ -1,4 +1,4 @@
-/* The fragments of the gfx11 atom against AMD's matrix instruction calculator, element by element; what the drawing
+/* The fragments of the atoms against AMD's matrix instruction calculator, element by element; what the drawing
  * shows; atoms whose table is wrong. Error texts are compared whole. */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -9,39 +9,41 @@
 #include "layout.h"
 #include "template.h"
 
-static void resolve(struct template_engine *engine, const char *dtype, const char *wave, struct spec *spec) {
+static void resolve(struct template_engine *engine, const char *arch, const char *dtype, const char *wave,
+                    struct spec *spec) {
     struct error error;
     spec_init(spec);
-    cr_assert(spec_set_arch(spec, engine, "gfx1151", &error) && spec_set(spec, SPEC_HEAD_DIM, "128", &error) &&
+    cr_assert(spec_set_arch(spec, engine, arch, &error) && spec_set(spec, SPEC_HEAD_DIM, "128", &error) &&
                   spec_set(spec, SPEC_DTYPE, dtype, &error) && spec_set(spec, SPEC_WAVE, wave, &error) &&
                   spec_resolve(spec, engine, &error),
               "%s", error.text);
 }
 
-static struct layout *read_layout(const char *dtype, const char *wave) {
+static struct layout *read_layout(const char *arch, const char *dtype, const char *wave) {
     struct error error;
     struct spec spec;
     struct layout *layout = NULL;
     struct template_engine *engine = template_engine_new(NULL, &error);
     cr_assert_not_null(engine, "%s", error.text);
-    resolve(engine, dtype, wave, &spec);
+    resolve(engine, arch, dtype, wave, &spec);
     cr_assert(layout_read(engine, &spec, &layout, &error), "%s", error.text);
     template_engine_free(engine);
     return layout;
 }
 
 /* Each line of the table names one lane of one element: as many lines as the atom has lanes for elements, all alike. */
-static void compare_with_calculator(const char *dtype, const char *wave) {
-    struct layout *layout = read_layout(dtype, wave);
+static void compare_with_calculator(const char *arch, const char *dtype, const char *wave) {
+    struct layout *layout = read_layout(arch, dtype, wave);
     struct error error;
-    char *bytes, instruction[64], wanted[64], matrix[2];
+    char *bytes, family[16], instruction[64], wanted[64], matrix[2];
     size_t length;
     cr_assert(file_read(LAYOUT_TABLE, &bytes, &length, &error), "%s", error.text);
     snprintf(wanted, sizeof wanted, "v_wmma_f32_16x16x16_%s", dtype);
     int told = 0, counted = 0, lanes, row, column, lane, reg, low;
     for (char *rest = bytes, *line; (line = strsep(&rest, "\n"));) {
-        if (sscanf(line, "rdna3 %63s %d %1s %d %d %d %d %d", instruction, &lanes, matrix, &row, &column, &lane, &reg,
-                   &low) != 8 ||
+        if (sscanf(line, "%15s %63s %d %1s %d %d %d %d %d", family, instruction, &lanes, matrix, &row, &column, &lane,
+                   &reg, &low) != 9 ||
+            strcmp(family, strncmp(arch, "gfx11", 5) == 0 ? "rdna3" : "rdna4") != 0 ||
             strcmp(instruction, wanted) != 0 || lanes != atoi(wave))
             continue;
         const struct layout_matrix *m = *matrix == 'A' ? &layout->a : *matrix == 'B' ? &layout->b : &layout->d;
@@ -63,10 +65,14 @@ static void compare_with_calculator(const char *dtype, const char *wave) {
 }
 
 Test(layout, agrees_with_the_calculator) {
-    compare_with_calculator("f16", "32");
-    compare_with_calculator("f16", "64");
-    compare_with_calculator("bf16", "32");
-    compare_with_calculator("bf16", "64");
+    compare_with_calculator("gfx1151", "f16", "32");
+    compare_with_calculator("gfx1151", "f16", "64");
+    compare_with_calculator("gfx1151", "bf16", "32");
+    compare_with_calculator("gfx1151", "bf16", "64");
+    compare_with_calculator("gfx1201", "f16", "32");
+    compare_with_calculator("gfx1201", "f16", "64");
+    compare_with_calculator("gfx1201", "bf16", "32");
+    compare_with_calculator("gfx1201", "bf16", "64");
 }
 
 static void expect_text(const struct text *svg, const char *part) {
@@ -74,7 +80,7 @@ static void expect_text(const struct text *svg, const char *part) {
 }
 
 Test(layout, drawing_shows_lanes_elements_and_copies) {
-    struct layout *layout = read_layout("bf16", "64");
+    struct layout *layout = read_layout("gfx1151", "bf16", "64");
     struct text svg = {0};
     layout_svg(layout, &svg);
     cr_assert(!svg.failed);
@@ -109,7 +115,7 @@ static void expect_error(const char *lua, const char *expected) {
     struct layout *layout;
     struct template_engine *engine = template_engine_new_from(files, 3, NULL, &error);
     cr_assert_not_null(engine, "%s", error.text);
-    resolve(engine, "f16", "32", &spec);
+    resolve(engine, "gfx1151", "f16", "32", &spec);
     bool done = layout_read(engine, &spec, &layout, &error);
     cr_assert_eq(done, *expected == '\0', "%s: %s", lua, done ? "no error" : error.text);
     if (!done) {

@@ -7,7 +7,7 @@ fmhagen=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-chips=gfx1100,gfx1101,gfx1102,gfx1103,gfx1150,gfx1151,gfx1152,gfx1153
+chips=gfx1100,gfx1101,gfx1102,gfx1103,gfx1150,gfx1151,gfx1152,gfx1153,gfx1200,gfx1201
 
 # count PRESET WANTED: instances of each chip, as the index has them; their names without the chip are the same everywhere.
 count() {

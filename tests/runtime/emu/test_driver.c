@@ -11,7 +11,7 @@
 
 #include "emu_test.h"
 
-#define KNOWN "gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153"
+#define KNOWN "gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153, gfx1200, gfx1201"
 
 static void expect_error(fmha_status got, fmha_status status, const char *text) {
     cr_assert(eq(str, (char *)fmha_last_error(), (char *)text));
@@ -44,7 +44,8 @@ Test(driver, open_says_what_it_is) {
 
 Test(driver, open_every_chip) {
     static const char *const chips[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",
-                                        "gfx1150", "gfx1151", "gfx1152", "gfx1153"};
+                                        "gfx1150", "gfx1151", "gfx1152", "gfx1153",
+                                        "gfx1200", "gfx1201"};
     for (int i = 0; i < 8; i++) {
         emu_test test = emu_test_open(chips[i]);
         cr_assert(eq(str, (char *)test.info.arch, (char *)chips[i]));

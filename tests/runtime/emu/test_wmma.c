@@ -24,7 +24,7 @@ typedef struct layout {
     element a[SIZE][SIZE], b[SIZE][SIZE], d[SIZE][SIZE];
 } layout;
 
-static layout *read_layout(const char *instruction, int wave) {
+static layout *read_layout(const char *family, const char *instruction, int wave, int copies) {
     layout *table = calloc(1, sizeof *table);
     FILE *file = fopen(EMU_TEST_LAYOUTS, "r");
     cr_assert(ne(ptr, file, NULL), EMU_TEST_LAYOUTS);
@@ -33,7 +33,7 @@ static layout *read_layout(const char *instruction, int wave) {
     while (fgets(line, sizeof line, file) != NULL) {
         if (sscanf(line, "%31s %63s %d %c %d %d %d %d %d %d", architecture, name, &lanes, &matrix, &row, &column, &lane,
                    &reg, &low, &high) != 10 ||
-            strcmp(name, instruction) != 0 || lanes != wave) {
+            strcmp(architecture, family) != 0 || strcmp(name, instruction) != 0 || lanes != wave) {
             continue;
         }
         element *of =
@@ -44,7 +44,7 @@ static layout *read_layout(const char *instruction, int wave) {
         rows++;
     }
     fclose(file);
-    cr_assert(eq(int, rows, SIZE *SIZE *(2 * wave / SIZE + 1)));
+    cr_assert(eq(int, rows, SIZE *SIZE *(2 * copies + 1)));
     return table;
 }
 
@@ -54,7 +54,7 @@ typedef struct arguments {
 } arguments;
 
 /* One instruction a workgroup; every lane brings its operands from memory as they lie there. */
-static const char text[] = "typedef ELEMENT halves __attribute__((ext_vector_type(16)));\n"
+static const char text[] = "typedef ELEMENT halves __attribute__((ext_vector_type(HALVES)));\n"
                            "typedef float floats __attribute__((ext_vector_type(256 / WAVE)));\n"
                            "struct arguments { const halves *a, *b; const floats *c; floats *d; };\n"
                            "extern \"C\" __global__ void kernel(const struct arguments p) {\n"
@@ -66,16 +66,26 @@ typedef struct fixture {
     emu_test test;
     layout *table;
     void *kernel;
-    int wave, is_bf16;
+    int wave, is_bf16, halves; /* of A and of B in a lane */
 } fixture;
 
-static fixture begin(int wave, int is_bf16) {
-    fixture with = {.test = emu_test_open("gfx1100"), .wave = wave, .is_bf16 = is_bf16};
-    with.table = read_layout(is_bf16 ? "v_wmma_f32_16x16x16_bf16" : "v_wmma_f32_16x16x16_f16", wave);
+enum { GFX11 = 11, GFX12 = 12 };
+
+/* RDNA3 wants a copy of A and of B in each 16 lanes, RDNA4 has each element once. */
+static fixture begin(int family, int wave, int is_bf16) {
+    int copies = family == GFX11 ? wave / SIZE : 1;
+    fixture with = {.test = emu_test_open(family == GFX11 ? "gfx1100" : "gfx1201"),
+                    .wave = wave,
+                    .is_bf16 = is_bf16,
+                    .halves = family == GFX11 ? HALVES : 256 / wave};
+    with.table = read_layout(family == GFX11 ? "rdna3" : "rdna4",
+                             is_bf16 ? "v_wmma_f32_16x16x16_bf16" : "v_wmma_f32_16x16x16_f16", wave, copies);
     char whole[2048];
     snprintf(whole, sizeof whole,
-             "#define WAVE %d\n#define ELEMENT %s\n#define INSTRUCTION __builtin_amdgcn_wmma_f32_16x16x16_%s_w%d\n%s",
-             wave, is_bf16 ? "short" : "_Float16", is_bf16 ? "bf16" : "f16", wave, text);
+             "#define WAVE %d\n#define ELEMENT %s\n#define HALVES %d\n"
+             "#define INSTRUCTION __builtin_amdgcn_wmma_f32_16x16x16_%s_w%d%s\n%s",
+             wave, is_bf16 ? "short" : "_Float16", with.halves, is_bf16 ? "bf16" : "f16", wave,
+             family == GFX12 ? "_gfx12" : "", text);
     with.kernel = emu_test_kernel(&with.test, whole, "wmma.hip", wave);
     return with;
 }
@@ -118,17 +128,18 @@ static float *place_of(float in[LANES_MAX][FLOATS], const element *where) {
 /* Runs `count` instructions. In memory a lane's floats lie without gaps. */
 static void run(fixture *with, operands *list, int count) {
     size_t lanes = (size_t)count * (size_t)with->wave, floats = 256 / (size_t)with->wave;
-    uint16_t *a = malloc(lanes * HALVES * 2), *b = malloc(lanes * HALVES * 2);
+    size_t halves = (size_t)with->halves;
+    uint16_t *a = malloc(lanes * halves * 2), *b = malloc(lanes * halves * 2);
     float *c = malloc(lanes * floats * 4), *d = malloc(lanes * floats * 4);
     for (size_t i = 0; i < lanes; i++) {
         const operands *one = &list[i / (size_t)with->wave];
         size_t lane = i % (size_t)with->wave;
-        memcpy(a + i * HALVES, one->a[lane], HALVES * 2);
-        memcpy(b + i * HALVES, one->b[lane], HALVES * 2);
+        memcpy(a + i * halves, one->a[lane], halves * 2);
+        memcpy(b + i * halves, one->b[lane], halves * 2);
         memcpy(c + i * floats, one->c[lane], floats * 4);
     }
-    arguments given = {emu_test_buffer(&with->test, lanes * HALVES * 2, "a", a),
-                       emu_test_buffer(&with->test, lanes * HALVES * 2, "b", b),
+    arguments given = {emu_test_buffer(&with->test, lanes * halves * 2, "a", a),
+                       emu_test_buffer(&with->test, lanes * halves * 2, "b", b),
                        emu_test_buffer(&with->test, lanes * floats * 4, "c", c),
                        emu_test_buffer(&with->test, lanes * floats * 4, "d", NULL)};
     cr_assert(eq(int,
@@ -150,8 +161,8 @@ static uint16_t one(const fixture *with) {
 }
 
 /* A single one in A at (row, k) and in B at (k, column) gives a single one in D at (row, column), and nothing else. */
-static void check_impulses(int wave, int is_bf16) {
-    fixture with = begin(wave, is_bf16);
+static void check_impulses(int family, int wave, int is_bf16) {
+    fixture with = begin(family, wave, is_bf16);
     operands *list = calloc(SIZE * SIZE, sizeof *list);
     for (int row = 0; row < SIZE; row++) {
         memset(list, 0, SIZE * SIZE * sizeof *list);
@@ -173,19 +184,19 @@ static void check_impulses(int wave, int is_bf16) {
 }
 
 Test(wmma, impulses_f16_wave32) {
-    check_impulses(32, 0);
+    check_impulses(GFX11, 32, 0);
 }
 
 Test(wmma, impulses_f16_wave64) {
-    check_impulses(64, 0);
+    check_impulses(GFX11, 64, 0);
 }
 
 Test(wmma, impulses_bf16_wave32) {
-    check_impulses(32, 1);
+    check_impulses(GFX11, 32, 1);
 }
 
 Test(wmma, impulses_bf16_wave64) {
-    check_impulses(64, 1);
+    check_impulses(GFX11, 64, 1);
 }
 
 /* Values of both formats, exact by construction. */
@@ -239,8 +250,8 @@ static uint16_t a_values[CASES][SIZE][SIZE], b_values[CASES][SIZE][SIZE];
 static float c_values[CASES][SIZE][SIZE];
 
 /* Every bit pattern occurs: subnormals, infinities and NaN too. */
-static void check_random(int wave, int is_bf16, uint16_t mask) {
-    fixture with = begin(wave, is_bf16);
+static void check_random(int family, int wave, int is_bf16, uint16_t mask) {
+    fixture with = begin(family, wave, is_bf16);
     operands *list = malloc(CASES * sizeof *list);
     uint64_t state = 7;
     for (int i = 0; i < CASES; i++) {
@@ -258,34 +269,82 @@ static void check_random(int wave, int is_bf16, uint16_t mask) {
 }
 
 Test(wmma, all_bit_patterns_f16_wave32) {
-    check_random(32, 0, 0xffff);
+    check_random(GFX11, 32, 0, 0xffff);
 }
 
 Test(wmma, all_bit_patterns_f16_wave64) {
-    check_random(64, 0, 0xffff);
+    check_random(GFX11, 64, 0, 0xffff);
 }
 
 Test(wmma, all_bit_patterns_bf16_wave32) {
-    check_random(32, 1, 0xffff);
+    check_random(GFX11, 32, 1, 0xffff);
 }
 
 Test(wmma, all_bit_patterns_bf16_wave64) {
-    check_random(64, 1, 0xffff);
+    check_random(GFX11, 64, 1, 0xffff);
 }
 
 /* Finite values alone (the exponent's highest bit off), so that every element shows its rounding. */
 Test(wmma, rounding_f16_wave32) {
-    check_random(32, 0, 0xbfff);
+    check_random(GFX11, 32, 0, 0xbfff);
 }
 
 Test(wmma, rounding_bf16_wave64) {
-    check_random(64, 1, 0xbfff);
+    check_random(GFX11, 64, 1, 0xbfff);
+}
+
+Test(wmma, gfx12_impulses_f16_wave32) {
+    check_impulses(GFX12, 32, 0);
+}
+
+Test(wmma, gfx12_all_bit_patterns_f16_wave32) {
+    check_random(GFX12, 32, 0, 0xffff);
+}
+
+Test(wmma, gfx12_rounding_f16_wave32) {
+    check_random(GFX12, 32, 0, 0xbfff);
+}
+
+Test(wmma, gfx12_impulses_f16_wave64) {
+    check_impulses(GFX12, 64, 0);
+}
+
+Test(wmma, gfx12_all_bit_patterns_f16_wave64) {
+    check_random(GFX12, 64, 0, 0xffff);
+}
+
+Test(wmma, gfx12_rounding_f16_wave64) {
+    check_random(GFX12, 64, 0, 0xbfff);
+}
+
+Test(wmma, gfx12_impulses_bf16_wave32) {
+    check_impulses(GFX12, 32, 1);
+}
+
+Test(wmma, gfx12_all_bit_patterns_bf16_wave32) {
+    check_random(GFX12, 32, 1, 0xffff);
+}
+
+Test(wmma, gfx12_rounding_bf16_wave32) {
+    check_random(GFX12, 32, 1, 0xbfff);
+}
+
+Test(wmma, gfx12_impulses_bf16_wave64) {
+    check_impulses(GFX12, 64, 1);
+}
+
+Test(wmma, gfx12_all_bit_patterns_bf16_wave64) {
+    check_random(GFX12, 64, 1, 0xffff);
+}
+
+Test(wmma, gfx12_rounding_bf16_wave64) {
+    check_random(GFX12, 64, 1, 0xbfff);
 }
 
 /* With A and B zero, D is C bit for bit. */
 Test(wmma, c_passes_through) {
     for (int wave = 32; wave <= 64; wave += 32) {
-        fixture with = begin(wave, 0);
+        fixture with = begin(GFX11, wave, 0);
         operands *one_case = calloc(1, sizeof *one_case);
         for (int lane = 0; lane < wave; lane++) {
             for (int i = 0; i < 256 / wave; i++) {
@@ -301,7 +360,7 @@ Test(wmma, c_passes_through) {
 
 /* One NaN in A reaches its row alone; one infinity in B its column alone, and makes NaN with the zeros of A. */
 Test(wmma, nan_and_infinity_reach_what_they_must) {
-    fixture with = begin(32, 0);
+    fixture with = begin(GFX11, 32, 0);
     operands *one_case = calloc(1, sizeof *one_case);
     for (int x = 0; x < SIZE; x++) {
         for (int y = 0; y < SIZE; y++) {
