@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../runtime/support.h"
 #include "assembly.h"
 #include "index_text.h"
 #include "instance.h"
 #include "interface.h"
+#include "library_entries.h"
 #include "library_members.h"
+#include "library_ninja.h"
 #include "reference.h"
 #include "report.h"
 #include "spec.h"
 #include "sweep.h"
 #include "template.h"
+#include "vendor.h"
 #include "vendor_manifest.h"
 #include "vendor_tree.h"
 #include "verify.h"
@@ -184,6 +188,56 @@ static void emit_one(void) {
 Test(allocation, vendoring) {
     emit_one();
     expect_clean(vendor, &instance, 50);
+    instance_free(&instance);
+    template_engine_free(engine);
+}
+
+/* A library of texts, made into a folder that is there, its index and its build.ninja. */
+static sweep_outcome make_library(void *context) {
+    struct error error = {0};
+    struct library library;
+    struct text ninja = {0};
+    const struct library_ninja how = {"", "/usr/bin/fmhagen", "--arch gfx1151"};
+    bool done = library_begin(context, true, &instance, 1, NULL, engine, &library, &error) &&
+                library_lock(&library, &error) && library_prepare(&library, &error) &&
+                library_leave_texts(&library, &error) && library_publish(&library, &error) &&
+                library_ninja_text(&library, &how, &ninja, &error);
+    library_end(&library);
+    text_free(&ninja);
+    return outcome_of(done, &error);
+}
+
+Test(allocation, making_a_library_of_texts) {
+    char folder[256];
+    support_make_folder(folder);
+    emit_one();
+    expect_clean(make_library, folder, 10);
+    support_remove_folder(folder);
+    instance_free(&instance);
+    template_engine_free(engine);
+}
+
+static sweep_outcome write_vendored(void *context) {
+    struct vendor_kernel kernel = {.instance = &instance};
+    struct vendor_tree tree = {0};
+    struct vendor_changes changes;
+    struct manifest manifest = {0};
+    struct error error = {0};
+    char *words[] = {"--arch", "gfx1151"};
+    bool found, done = vendor_make(&kernel, 1, words, 2, &tree, &error) &&
+                       vendor_manifest_read(context, &manifest, &found, &error) &&
+                       vendor_write(context, &tree, &manifest, false, &changes, &error);
+    vendor_tree_free(&tree);
+    manifest_free(&manifest);
+    return outcome_of(done, &error);
+}
+
+Test(allocation, writing_a_vendored_folder) {
+    char folder[256];
+    support_make_folder(folder);
+    emit_one();
+    expect_clean(write_vendored, folder, 60);
+    support_remove_folder(folder);
     instance_free(&instance);
     template_engine_free(engine);
 }
