@@ -2,7 +2,8 @@
  *
  * Conventions of this header
  *   - Every function returns an fmha_status; FMHA_OK is 0. On any other value fmha_last_error() says, for the calling
- *     thread, what was expected, what was got and what to do about it. No function aborts, exits or prints.
+ *     thread, what was expected, what was got and what to do about it. No function aborts, exits or prints
+ *     (but for libLLVM, which the device isa opens: it ends the process when memory is exhausted).
  *   - Sizes ending in _bytes are bytes; strides are in elements.
  *   - A pointer parameter must not be NULL unless its comment says that NULL is accepted; a NULL that is not accepted
  *     returns FMHA_ERROR_ARGUMENT.
@@ -15,6 +16,10 @@
  */
 #ifndef FMHA_H
 #define FMHA_H
+
+#ifdef _WIN32
+#error "libfmha runs on Linux; Windows is not supported yet"
+#endif
 
 #include <stddef.h>
 #include <stdint.h>
