@@ -1,31 +1,7 @@
--- What the chips of RDNA4 have in common. Sources: "RDNA4 Instruction Set Architecture" and LLVM's AMDGPU usage page.
-
--- Default tiles. A row serves head dimensions up to its key. 16 query rows a wave keep Q (or its LDS copy), the running output, the scores and
--- the prefetched tile within 256 registers; at 256 dimensions Q does not fit beside the output and is read from LDS.
-local kq = {
-    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
-}
-local qk = {
-    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
-}
-
-return {
-    family = "rdna4",
-    atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" },
-    waves = { 32, 64 },
-    lds_bytes = 65536, -- of one workgroup
-    features = {},
-    defaults = {
-        forward = {
-            orientation = "kq",
-            kq = { wave32 = kq, wave64 = kq },
-            qk = { wave32 = qk, wave64 = qk },
-        },
-        -- Four waves share a tile of 8 KiB: enough loads in flight, and in wave32 no share is so large that it takes many registers.
-        pack = { wave32 = { waves = 4 }, wave64 = { waves = 4 } },
-    },
-}
+-- What the chips of RDNA4 have in common: RDNA3's limits and tiles, other matrix instructions. Sources: "RDNA4 Instruction Set Architecture"
+-- and LLVM's AMDGPU usage page.
+local family = {}
+for name, value in pairs(load("arch/rdna3.lua")) do family[name] = value end
+family.family = "rdna4"
+family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }
+return family
