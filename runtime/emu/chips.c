@@ -42,15 +42,18 @@ static unsigned distance(const char *a, const char *b) {
     return row[length];
 }
 
-const emu_chip *emu_chip_list(const char *name, char *text, size_t text_bytes) {
-    const emu_chip *nearest = &chips[0];
+const emu_chip *emu_chip_list(unsigned families, const char *name, char *text, size_t text_bytes) {
+    const emu_chip *nearest = NULL;
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < CHIP_COUNT; i++) {
-        if (distance(name, chips[i].arch) < distance(name, nearest->arch)) {
+        if ((families & chips[i].family) == 0) {
+            continue;
+        }
+        if (nearest == NULL || distance(name, chips[i].arch) < distance(name, nearest->arch)) {
             nearest = &chips[i];
         }
-        int added = snprintf(text + used, text_bytes - used, "%s%s", i > 0 ? ", " : "", chips[i].arch);
+        int added = snprintf(text + used, text_bytes - used, "%s%s", used > 0 ? ", " : "", chips[i].arch);
         if (added > 0 && (size_t)added < text_bytes - used) {
             used += (size_t)added;
         }

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-typedef enum emu_family { EMU_RDNA3, EMU_RDNA4 } emu_family;
+/* Bits, so that a device may say which it runs. */
+typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2 } emu_family;
 
 typedef struct emu_chip {
     const char *arch;
@@ -17,7 +18,8 @@ typedef struct emu_chip {
 /* The chip whose name is the first `length` characters of `name`; NULL if there is none. */
 const emu_chip *emu_chip_find(const char *name, size_t length);
 
-/* Writes "gfx1100, gfx1101, …" into `text` and returns the chip whose name is nearest to `name`. */
-const emu_chip *emu_chip_list(const char *name, char *text, size_t text_bytes);
+/* Writes "gfx1100, gfx1101, …", the chips of the families, into `text` and returns the chip whose name is nearest to
+ * `name`. */
+const emu_chip *emu_chip_list(unsigned families, const char *name, char *text, size_t text_bytes);
 
 #endif

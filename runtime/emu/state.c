@@ -48,9 +48,9 @@ static fmha_status read_environment(emu_state *opened, const char *prefix) {
 }
 
 /* NULL after an error, which is recorded. */
-static const emu_chip *find_chip(const char *driver, const char *selector) {
+static const emu_chip *find_chip(const char *driver, unsigned families, const char *selector) {
     char known[512];
-    const emu_chip *nearest = emu_chip_list(selector, known, sizeof known);
+    const emu_chip *nearest = emu_chip_list(families, selector, known, sizeof known);
     if (selector[0] == '\0') {
         emu_fail(FMHA_ERROR_NO_DEVICE,
                  "%s: expected a chip after the colon, got none: write for example %s:gfx1151; known are %s", driver,
@@ -62,6 +62,13 @@ static const emu_chip *find_chip(const char *driver, const char *selector) {
     if (chip == NULL) {
         emu_fail(FMHA_ERROR_NO_DEVICE, "%s: unknown chip \"%s\", known are %s: did you mean %s:%s?", driver, selector,
                  known, driver, nearest->arch);
+    } else if ((chip->family & families) == 0) {
+        emu_fail(
+            FMHA_ERROR_NO_DEVICE,
+            "%s: expected one of %s, got %s, whose instructions this device does not have: run its kernels as text "
+            "on emu:%s",
+            driver, known, chip->arch, chip->arch);
+        return NULL;
     } else if (selector[length] != '\0') {
         emu_fail(FMHA_ERROR_NO_DEVICE, "%s: %s has no feature \"%s\": write %s:%s", driver, chip->arch,
                  selector + length, driver, chip->arch);
@@ -70,10 +77,10 @@ static const emu_chip *find_chip(const char *driver, const char *selector) {
     return chip;
 }
 
-fmha_status emu_state_open(emu_state *state, const char *driver, const char *prefix, const char *title,
-                           const char *selector) {
+fmha_status emu_state_open(emu_state *state, const char *driver, unsigned families, const char *prefix,
+                           const char *title, const char *selector) {
     *state = (emu_state){.driver = driver, .checks = true, .count_most = 1};
-    state->chip = find_chip(driver, selector);
+    state->chip = find_chip(driver, families, selector);
     if (state->chip == NULL) {
         return FMHA_ERROR_NO_DEVICE;
     }

@@ -32,10 +32,11 @@ typedef struct emu_state {
     bool given_up; /* a workgroup since the last synchronization, so that outputs lack what it would have written */
 } emu_state;
 
-/* A chip by the device's selector, options from variables of the environment: `prefix` "FMHA_EMU" and _SEED, _THREADS,
- * _SECONDS. `title` begins the device's name: "emulated". On failure nothing needs to be closed. */
-fmha_status emu_state_open(emu_state *state, const char *driver, const char *prefix, const char *title,
-                           const char *selector);
+/* A chip of the families that the device runs, by its selector, options from variables of the environment: `prefix`
+ * "FMHA_EMU" and _SEED, _THREADS, _SECONDS. `title` begins the device's name: "emulated". On failure nothing needs to
+ * be closed. */
+fmha_status emu_state_open(emu_state *state, const char *driver, unsigned families, const char *prefix,
+                           const char *title, const char *selector);
 void emu_state_close(emu_state *state);
 /* Chip, name and limits, for a driver that adds its name and image kind. */
 fmha_device_info emu_state_info(const emu_state *state);

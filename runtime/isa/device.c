@@ -49,14 +49,7 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
     if (opened == NULL) {
         return isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory for a device");
     }
-    fmha_status status = emu_state_open(&opened->common, "isa", "FMHA_ISA", "ISA-level", selector);
-    if (status == FMHA_OK && opened->common.chip->family != EMU_RDNA3) {
-        status = isa_fail(FMHA_ERROR_NO_DEVICE,
-                          "isa:%s: expected a chip of gfx11, the family whose instructions this device has; run its "
-                          "kernels as text on emu:%s",
-                          opened->common.chip->arch, opened->common.chip->arch);
-        emu_state_close(&opened->common);
-    }
+    fmha_status status = emu_state_open(&opened->common, "isa", EMU_RDNA3, "FMHA_ISA", "ISA-level", selector);
     if (status == FMHA_OK) {
         status = read_lines(opened);
     }

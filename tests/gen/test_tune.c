@@ -180,7 +180,7 @@ Test(tune, problem_without_instance_is_an_error) {
 
 /* Nobody has measured any of it. */
 Test(tune, shipped_choices_are_modelled_and_of_their_chip) {
-    cr_assert_eq(choices_file_count, 8);
+    cr_assert_eq(choices_file_count, 10);
     for (size_t i = 0; i < choices_file_count; i++) {
         struct fmha_choices choices = {0};
         cr_assert_eq(
