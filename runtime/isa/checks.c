@@ -2,10 +2,12 @@
 
 #include <string.h>
 
-static const char *const waits[ISA_QUEUES] = {[ISA_QUEUE_LOAD] = "vmcnt",
-                                              [ISA_QUEUE_STORE] = "vscnt",
-                                              [ISA_QUEUE_LDS] = "lgkmcnt",
-                                              [ISA_QUEUE_SCALAR] = "lgkmcnt"};
+#include "family.h"
+
+/* What the family says of accesses of a kind. */
+static const isa_queue_facts *facts_of(const isa_wave *wave, isa_queue queue) {
+    return &wave->group->launch->kernel->family->queues[queue];
+}
 
 void isa_checks_begin(struct isa_checks *checks) {
     memset(checks, 0, sizeof *checks);
@@ -20,7 +22,7 @@ static void report_open(isa_wave *wave, const char *what, char file, unsigned re
     const struct isa_checks *checks = wave->checks;
     isa_report(wave, -1, "missing-wait",
                "%s %c%u before the load that fills it has ended: a wait for %s(%u) or less must come first", what, file,
-               reg, waits[pending->queue],
+               reg, facts_of(wave, pending->queue)->counter,
                pending->queue == ISA_QUEUE_SCALAR ? 0 : checks->issued[pending->queue] - pending->ticket);
 }
 
@@ -89,12 +91,13 @@ void isa_check_sgpr_write(isa_wave *wave, unsigned reg) {
 }
 
 uint32_t isa_check_issue(isa_wave *wave, isa_queue queue) {
-    return ++wave->checks->issued[queue];
+    return ++wave->checks->issued[facts_of(wave, queue)->queue];
 }
 
 void isa_check_vgpr_load(isa_wave *wave, unsigned reg, uint64_t mask, isa_queue queue, uint32_t ticket) {
     struct isa_checks *checks = wave->checks;
     isa_pending *pending = &checks->vgpr_pending[reg];
+    queue = facts_of(wave, queue)->queue;
     /* A second load of the same queue ends after the first: only its other halves or lanes stand behind it. */
     if (pending->ticket != 0 && pending->queue != queue && is_open(checks, pending)) {
         report_open(wave, "loads into", 'v', reg, pending);
@@ -113,26 +116,13 @@ void isa_check_sgpr_load(isa_wave *wave, unsigned reg, uint32_t ticket) {
     checks->sgpr_written[reg] = true;
 }
 
-static void end_all_but(struct isa_checks *checks, isa_queue queue, uint32_t most) {
+void isa_check_wait(isa_wave *wave, isa_queue queue, uint32_t most) {
+    struct isa_checks *checks = wave->checks;
+    if (queue == ISA_QUEUE_SCALAR && most > 0) {
+        return;
+    }
     uint32_t ended = checks->issued[queue] > most ? checks->issued[queue] - most : 0;
     if (ended > checks->ended[queue]) {
         checks->ended[queue] = ended;
     }
-}
-
-void isa_check_wait_vm(isa_wave *wave, uint32_t most) {
-    end_all_but(wave->checks, ISA_QUEUE_LOAD, most);
-}
-
-/* Of LDS accesses and scalar loads together at most `most` are under way: in the worst case all of them are the last
- * LDS accesses, or any scalar loads. */
-void isa_check_wait_lgkm(isa_wave *wave, uint32_t most) {
-    end_all_but(wave->checks, ISA_QUEUE_LDS, most);
-    if (most == 0) {
-        end_all_but(wave->checks, ISA_QUEUE_SCALAR, 0);
-    }
-}
-
-void isa_check_wait_vs(isa_wave *wave, uint32_t most) {
-    end_all_but(wave->checks, ISA_QUEUE_STORE, most);
 }

@@ -5,8 +5,9 @@
 #include "isa.h"
 
 /* Loads and stores that are under way are told apart by what waits for them. Loads from memory and accesses to LDS end
- * in the order in which they began; scalar loads do not, so that nothing but lgkmcnt(0) ends one (RDNA3 guide, 4.4
- * "Manually inserted wait states", and the chapters of the memory instructions). */
+ * in the order in which they began; scalar loads do not, so that nothing but a wait for 0 ends one (RDNA3 guide, 4.4
+ * "Manually inserted wait states", and the chapters of the memory instructions). Families have a counter for several of
+ * these or for each, and may let stores end among loads (isa_family.queues). */
 typedef enum isa_queue { ISA_QUEUE_LOAD, ISA_QUEUE_STORE, ISA_QUEUE_LDS, ISA_QUEUE_SCALAR, ISA_QUEUES } isa_queue;
 
 typedef struct isa_pending {
@@ -47,9 +48,7 @@ uint32_t isa_check_issue(isa_wave *wave, isa_queue queue);
 void isa_check_vgpr_load(isa_wave *wave, unsigned reg, uint64_t mask, isa_queue queue, uint32_t ticket);
 void isa_check_sgpr_load(isa_wave *wave, unsigned reg, uint32_t ticket);
 
-/* At most so many accesses of a counter are still under way. */
-void isa_check_wait_vm(isa_wave *wave, uint32_t most);
-void isa_check_wait_lgkm(isa_wave *wave, uint32_t most);
-void isa_check_wait_vs(isa_wave *wave, uint32_t most);
+/* At most so many accesses of a queue are still under way. */
+void isa_check_wait(isa_wave *wave, isa_queue queue, uint32_t most);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "family.h"
 #include "llvm.h"
 
 enum { INSTRUCTION_BYTES_MIN = 4, TEXT_BYTES = 256 };
@@ -22,6 +23,7 @@ typedef struct decoder {
     size_t bytes;
     uint64_t address;
     unsigned wave;
+    const isa_family *family;
     isa_code *out;
     storage *store;
     char text[TEXT_BYTES];
@@ -62,9 +64,9 @@ static isa_operand named_mask(unsigned reg, unsigned wave) {
     return (isa_operand){.kind = ISA_OPERAND_SGPR, .count = (uint8_t)(wave / 32), .reg = (uint16_t)reg};
 }
 
-/* "Dx? …": a result that an atomic operation has with glc alone. */
+/* "Dx? …": a result that an atomic operation has with a modifier alone. */
 static size_t drop_result(const isa_instruction *i, isa_role *roles, size_t count) {
-    if (strchr(i->row->operands, '?') == NULL || i->glc) {
+    if (strchr(i->row->operands, '?') == NULL || i->returns) {
         return count;
     }
     memmove(roles, roles + 1, (count - 1) * sizeof *roles);
@@ -178,14 +180,6 @@ static bool assign_roles(decoder *d, isa_instruction *i, isa_operand *operands) 
 
 /* ---- Instructions ---------------------------------------------------------------------------------------- */
 
-static unsigned family_of(const char *arch) {
-    return strncmp(arch, "gfx9", 4) == 0    ? ISA_GFX9
-           : strncmp(arch, "gfx10", 5) == 0 ? ISA_GFX10
-           : strncmp(arch, "gfx11", 5) == 0 ? ISA_GFX11
-           : strncmp(arch, "gfx12", 5) == 0 ? ISA_GFX12
-                                            : 0;
-}
-
 /* What the checks need to know of where results come from. */
 static void note_dataflow(isa_instruction *i) {
     static const char *const apart[] = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "v_mov_b64"};
@@ -197,18 +191,8 @@ static void note_dataflow(isa_instruction *i) {
     i->selects = strncmp(i->row->name, "v_cndmask_", 10) == 0;
 }
 
-static bool parse_one(decoder *d, const char *text, unsigned family, isa_instruction *i, isa_operand *operands) {
-    if (!isa_parse(text, i, operands, d->why, sizeof d->why)) {
-        return false;
-    }
-    if (i->clamp) {
-        char name[64];
-        snprintf(name, sizeof name, "%s clamp", i->row->name);
-        const isa_row *clamped = isa_row_find(name, strlen(name));
-        i->row = clamped != NULL ? clamped : i->row;
-    }
-    if ((i->row->families & family) == 0) {
-        snprintf(d->why, sizeof d->why, "the device does not know it on this chip");
+static bool parse_one(decoder *d, const char *text, isa_instruction *i, isa_operand *operands) {
+    if (!isa_parse(d->family, text, i, operands, d->why, sizeof d->why)) {
         return false;
     }
     note_dataflow(i);
@@ -221,8 +205,8 @@ static unsigned bank(const isa_operand *operand) {
 
 /* What the hardware asks of the two halves (RDNA3 guide, 7.6 Dual Issue VALU, p. 77: "hard rules - the instruction does
  * not function if these rules are broken"). Operands: destination, SRC0, VSRC1. */
-static const char *check_dual(const isa_instruction *x, const isa_instruction *y, unsigned wave) {
-    if (wave != 32) {
+static const char *check_dual(const decoder *d, const isa_instruction *x, const isa_instruction *y) {
+    if (d->wave != 32) {
         return "two operations at once are for waves of 32";
     }
     if (x->row->lanes == NULL || y->row->lanes == NULL) {
@@ -232,7 +216,9 @@ static const char *check_dual(const isa_instruction *x, const isa_instruction *y
         ((x->operands[0].reg ^ y->operands[0].reg) & 1) == 0) {
         return "of its two destinations one must be even and one odd";
     }
-    if (bank(&x->operands[1]) == bank(&y->operands[1]) && bank(&x->operands[1]) != 4) {
+    bool moves = strcmp(x->row->name, "v_mov_b32") == 0 && strcmp(y->row->name, "v_mov_b32") == 0;
+    if (bank(&x->operands[1]) == bank(&y->operands[1]) && bank(&x->operands[1]) != 4 &&
+        !(moves && d->family->dual_moves_share)) {
         return "its first sources are in one bank of registers";
     }
     /* The second source of v_dual_fmamk is the constant. */
@@ -246,17 +232,15 @@ static const char *check_dual(const isa_instruction *x, const isa_instruction *y
 }
 
 /* "v_dual_x … :: v_dual_y …": both must be lane-wise. */
-static bool parse_text(decoder *d, unsigned family, isa_instruction *i, isa_instruction *second,
-                       isa_operand *operands) {
+static bool parse_text(decoder *d, isa_instruction *i, isa_instruction *second, isa_operand *operands) {
     char *middle = strstr(d->text, " :: ");
     if (middle == NULL) {
-        return parse_one(d, d->text, family, i, operands);
+        return parse_one(d, d->text, i, operands);
     }
     *middle = '\0';
-    bool parsed = parse_one(d, d->text, family, i, operands) &&
-                  parse_one(d, middle + 4, family, second, operands + ISA_OPERANDS_MAX);
+    bool parsed = parse_one(d, d->text, i, operands) && parse_one(d, middle + 4, second, operands + ISA_OPERANDS_MAX);
     *middle = ' ';
-    const char *problem = parsed ? check_dual(i, second, d->wave) : NULL;
+    const char *problem = parsed ? check_dual(d, i, second) : NULL;
     if (problem != NULL) {
         snprintf(d->why, sizeof d->why, "%s", problem);
     }
@@ -264,16 +248,16 @@ static bool parse_text(decoder *d, unsigned family, isa_instruction *i, isa_inst
     return parsed && problem == NULL;
 }
 
-bool isa_decode_line(const char *text, unsigned family, unsigned wave, isa_instruction *instruction,
+bool isa_decode_line(const char *text, const isa_family *family, unsigned wave, isa_instruction *instruction,
                      isa_instruction *second, isa_operand operands[2 * ISA_OPERANDS_MAX], char *why, size_t why_bytes) {
-    decoder d = {.symbol = "", .wave = wave};
+    decoder d = {.symbol = "", .wave = wave, .family = family};
     snprintf(d.text, sizeof d.text, "%s", text);
-    bool parsed = parse_text(&d, family, instruction, second, operands);
+    bool parsed = parse_text(&d, instruction, second, operands);
     snprintf(why, why_bytes, "%s", parsed ? "" : d.why);
     return parsed;
 }
 
-static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {
+static fmha_status decode_all(decoder *d, isa_llvm *llvm) {
     size_t at = 0;
     isa_code *out = d->out;
     while (d->bytes - at >= INSTRUCTION_BYTES_MIN) {
@@ -288,7 +272,7 @@ static fmha_status decode_all(decoder *d, isa_llvm *llvm, unsigned family) {
             snprintf(d->why, sizeof d->why, "LLVM does not know it");
             return refuse(d, address);
         }
-        if (!parse_text(d, family, i, &d->store->seconds[out->count], operands)) {
+        if (!parse_text(d, i, &d->store->seconds[out->count], operands)) {
             return refuse(d, address);
         }
         char *text = d->store->texts + (size_t)out->count * TEXT_BYTES;
@@ -382,9 +366,12 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
                      .bytes = bytes,
                      .address = address,
                      .wave = wave,
+                     .family = isa_family_of(arch),
                      .out = decoded,
                      .store = store};
-        status = decode_all(&d, llvm, family_of(arch));
+        status = d.family != NULL ? decode_all(&d, llvm)
+                                  : isa_fail(FMHA_ERROR_NO_DEVICE,
+                                             "kernel %s: expected a chip that this device runs, got %s", symbol, arch);
         if (status == FMHA_OK) {
             status = resolve(&d);
         }

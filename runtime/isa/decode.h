@@ -2,6 +2,7 @@
 #ifndef ISA_DECODE_H
 #define ISA_DECODE_H
 
+#include "family.h"
 #include "isa.h"
 
 typedef struct isa_code {
@@ -25,13 +26,15 @@ bool isa_code_calls(const isa_code *code);
 /* The index of the instruction at an address in the code object, or -1. */
 int64_t isa_code_index(const isa_code *code, uint64_t address);
 
-/* One line of the disassembler for a family (ISA_GFX11), with what the table says of its operands; "x :: y" fills
+/* One line of the disassembler of a family's, with what the table says of its operands; "x :: y" fills
  * `second`. Branch targets are left alone. False with a reason in `why`. */
-bool isa_decode_line(const char *text, unsigned family, unsigned wave, isa_instruction *instruction,
+bool isa_decode_line(const char *text, const isa_family *family, unsigned wave, isa_instruction *instruction,
                      isa_instruction *second, isa_operand operands[2 * ISA_OPERANDS_MAX], char *why, size_t why_bytes);
 
-/* Parses one line of the disassembler, "v_add_f32_e32 v0, v1, v2". `operands` has room for ISA_OPERANDS_MAX; of VOPD
- * the halves are parsed one by one. False with a reason in `why` for what it does not understand. */
-bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *operands, char *why, size_t why_bytes);
+/* Parses one line of a family's disassembler, "v_add_f32_e32 v0, v1, v2", whose mnemonic the family has. `operands` has
+ * room for ISA_OPERANDS_MAX; of VOPD the halves are parsed one by one. False with a reason in `why` for what it does
+ * not understand. */
+bool isa_parse(const isa_family *family, const char *text, isa_instruction *instruction, isa_operand *operands,
+               char *why, size_t why_bytes);
 
 #endif

@@ -8,6 +8,7 @@
 #include "../emu/state.h"
 #include "counters.h"
 #include "decode.h"
+#include "family.h"
 #include "image.h"
 #include "launch.h"
 #include "lines.h"
@@ -49,7 +50,7 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
     if (opened == NULL) {
         return isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory for a device");
     }
-    fmha_status status = emu_state_open(&opened->common, "isa", EMU_RDNA3, "FMHA_ISA", "ISA-level", selector);
+    fmha_status status = emu_state_open(&opened->common, "isa", isa_family_chips(), "FMHA_ISA", "ISA-level", selector);
     if (status == FMHA_OK) {
         status = read_lines(opened);
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../image.h"
+#include "family.h"
 #include "metadata.h"
 
 /* Relocations that a linked code object may hold (guide, Relocation Records). */
@@ -23,6 +24,7 @@ typedef struct loading {
     size_t object_bytes;
     Elf64_Ehdr header;
     isa_image *image;
+    const isa_family *family;
 } loading;
 
 static fmha_status damaged(const char *what) {
@@ -212,25 +214,21 @@ typedef struct descriptor {
 } descriptor;
 _Static_assert(sizeof(descriptor) == 64, "a kernel descriptor has 64 bytes");
 
-/* What differs between families; here that of gfx11 alone. Vector registers are counted in steps of 8, in wave64 of 4
- * (compute_pgm_rsrc1, GRANULATED_WORKITEM_VGPR_COUNT for GFX10-GFX12); a wave has all 106 scalar registers. Scratch is
- * architected (there is no register for it among the user SGPRs). */
-enum { VGPR_STEP = 8, SGPRS = 106, USER_SGPRS_MAX = 16 };
+enum { USER_SGPRS_MAX = 16 };
 
 /* Registers that each property asks for, in their order (guide, SGPR register set up order). */
 static const struct {
     uint16_t bit;
     uint8_t registers;
-    bool supported;
     const char *name;
 } user_registers[] = {
-    {ISA_USER_PRIVATE_BUFFER, 4, false, "ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER"},
-    {ISA_USER_DISPATCH_PTR, 2, true, "ENABLE_SGPR_DISPATCH_PTR"},
-    {ISA_USER_QUEUE_PTR, 2, false, "ENABLE_SGPR_QUEUE_PTR"},
-    {ISA_USER_KERNARG_PTR, 2, true, "ENABLE_SGPR_KERNARG_SEGMENT_PTR"},
-    {ISA_USER_DISPATCH_ID, 2, true, "ENABLE_SGPR_DISPATCH_ID"},
-    {ISA_USER_FLAT_SCRATCH, 2, false, "ENABLE_SGPR_FLAT_SCRATCH_INIT"},
-    {ISA_USER_PRIVATE_BYTES, 1, true, "ENABLE_SGPR_PRIVATE_SEGMENT_SIZE"},
+    {ISA_USER_PRIVATE_BUFFER, 4, "ENABLE_SGPR_PRIVATE_SEGMENT_BUFFER"},
+    {ISA_USER_DISPATCH_PTR, 2, "ENABLE_SGPR_DISPATCH_PTR"},
+    {ISA_USER_QUEUE_PTR, 2, "ENABLE_SGPR_QUEUE_PTR"},
+    {ISA_USER_KERNARG_PTR, 2, "ENABLE_SGPR_KERNARG_SEGMENT_PTR"},
+    {ISA_USER_DISPATCH_ID, 2, "ENABLE_SGPR_DISPATCH_ID"},
+    {ISA_USER_FLAT_SCRATCH, 2, "ENABLE_SGPR_FLAT_SCRATCH_INIT"},
+    {ISA_USER_PRIVATE_BYTES, 1, "ENABLE_SGPR_PRIVATE_SEGMENT_SIZE"},
 };
 enum { RSRC2_GROUP_INFO = 1 << 10 }; /* a system register that nothing fills on this device */
 
@@ -267,7 +265,7 @@ static fmha_status check_user_registers(const isa_kernel *kernel) {
         if ((kernel->rsrc_properties & user_registers[i].bit) == 0) {
             continue;
         }
-        if (!user_registers[i].supported) {
+        if ((kernel->family->user_supported & user_registers[i].bit) == 0) {
             return isa_fail(FMHA_ERROR_UNSUPPORTED,
                             "kernel %s: its descriptor asks for %s, which this device does not have: compile it "
                             "without what needs that",
@@ -285,12 +283,6 @@ static fmha_status check_user_registers(const isa_kernel *kernel) {
         return refuse_descriptor(kernel->symbol, "USER_SGPR_COUNT", USER_SGPRS_MAX, kernel->user_sgprs);
     }
     return FMHA_OK;
-}
-
-/* MODE begins as compute_pgm_rsrc1 says: rounding and denormals in its bits 0 to 7, DX10_CLAMP in 8, IEEE in 9,
- * FP16_OVFL in 23 (RDNA3 guide, 3.3.2). */
-static uint32_t initial_mode(uint32_t rsrc1) {
-    return (rsrc1 >> 12 & 0xffu) | (rsrc1 >> 21 & 1u) << 8 | (rsrc1 >> 23 & 1u) << 9 | (rsrc1 >> 26 & 1u) << 23;
 }
 
 static fmha_status read_descriptor(const loading *load, isa_kernel *kernel) {
@@ -331,25 +323,18 @@ static fmha_status read_descriptor(const loading *load, isa_kernel *kernel) {
                         kernel->symbol, SCRATCH_BYTES_MAX,
                         found.scratch_bytes > SCRATCH_BYTES_MAX ? "more" : "one that grows");
     }
-    uint32_t steps = (found.rsrc1 & 0x3fu) + 1;
-    kernel->vgprs = steps * (wave == 32 ? VGPR_STEP : VGPR_STEP / 2);
+    const isa_family *family = kernel->family = load->family;
+    kernel->vgprs = family->vgprs(found.rsrc1, found.rsrc3, wave);
     if (kernel->vgprs > ISA_VGPRS_MAX) {
         return refuse_descriptor(kernel->symbol, "vector registers", ISA_VGPRS_MAX, kernel->vgprs);
     }
-    kernel->sgprs = SGPRS;
-    kernel->mode = initial_mode(found.rsrc1);
-    if ((kernel->mode & ISA_MODE_FIXED) != ISA_MODE_KNOWN) {
+    kernel->mode = family->mode(found.rsrc1);
+    if ((kernel->mode & family->mode_fixed) != family->mode_known) {
         return isa_fail(
             FMHA_ERROR_UNSUPPORTED,
             "kernel %s: expected it to begin with MODE 0x%x (rounding to nearest even, denormals kept), got "
             "0x%x: compile it without options that change rounding or flush denormals",
-            kernel->symbol, ISA_MODE_KNOWN, kernel->mode);
-    }
-    if ((kernel->mode & ISA_MODE_FIXED) != ISA_MODE_KNOWN) {
-        return isa_fail(FMHA_ERROR_UNSUPPORTED,
-                        "kernel %s: expected MODE 0x%x (rounding to nearest even, denormals kept, DX10_CLAMP and IEEE "
-                        "set), got 0x%x: compile it without flags that flush denormals or change rounding",
-                        kernel->symbol, ISA_MODE_KNOWN, kernel->mode & ISA_MODE_FIXED);
+            kernel->symbol, family->mode_known, kernel->mode);
     }
     kernel->rsrc2 = found.rsrc2;
     kernel->rsrc_properties = found.properties;
@@ -361,19 +346,20 @@ static fmha_status read_descriptor(const loading *load, isa_kernel *kernel) {
 /* ---- Loading --------------------------------------------------------------------------------------------------------
  */
 
-/* The chips of a generic target's name share its digits: gfx11-generic, gfx1151. */
-static bool covers(const char *target, const char *arch) {
-    const char *generic = strstr(target, "-generic");
-    return generic == NULL || strncmp(target, arch, (size_t)(generic - target)) == 0;
+/* A generic target's code runs on the chips of its family. */
+static bool covers(const char *target, const isa_family *family) {
+    size_t length = strcspn(target, ":");
+    return strstr(target, "-generic") == NULL || (family->generic != NULL && strlen(family->generic) == length &&
+                                                  strncmp(target, family->generic, length) == 0);
 }
 
-static fmha_status check_target(const char *arch, const void *object, size_t object_bytes) {
+static fmha_status check_target(const char *arch, const isa_family *family, const void *object, size_t object_bytes) {
     char target[FMHA_TARGET_BYTES];
     fmha_status status = fmha_image_target("code object", object, object_bytes, target);
     if (status != FMHA_OK) {
         return isa_fail(status, "%s", fmha_last_error());
     }
-    if (!fmha_image_fits(target, arch) || !covers(target, arch)) {
+    if (!fmha_image_fits(target, arch) || !covers(target, family)) {
         return isa_fail(FMHA_ERROR_WRONG_CHIP,
                         "code object: expected one for %s, got one for %s: open isa:%.*s or compile for %s", arch,
                         target, (int)strcspn(target, ":"), target, arch);
@@ -393,8 +379,11 @@ static fmha_status load_kernels(const loading *load) {
 fmha_status isa_image_load(emu_memory *memory, const char *arch, const void *object, size_t object_bytes,
                            isa_image *image) {
     *image = (isa_image){0};
-    loading load = {.object = object, .object_bytes = object_bytes, .image = image};
-    fmha_status status = check_target(arch, object, object_bytes);
+    loading load = {.object = object, .object_bytes = object_bytes, .image = image, .family = isa_family_of(arch)};
+    if (load.family == NULL) {
+        return isa_fail(FMHA_ERROR_NO_DEVICE, "code object: expected a chip that this device runs, got %s", arch);
+    }
+    fmha_status status = check_target(arch, load.family, object, object_bytes);
     if (status != FMHA_OK) {
         return status;
     }

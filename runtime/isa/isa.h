@@ -21,24 +21,18 @@ enum {
     ISA_VGPRS_MAX = 512, /* with AGPRs behind the first 256 */
     ISA_SGPRS = 128,     /* as instructions number them: s0 to s105, then the names below */
     ISA_WAVES_MAX = 32,  /* of a workgroup */
-    ISA_OPERANDS_MAX = 8,
-    ISA_FAMILIES = 4
+    ISA_OPERANDS_MAX = 8
 };
 
-/* Scalar registers that have a name, at the numbers that RDNA3 gives them (guide, table of scalar operands). */
-enum { ISA_VCC = 106, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 126 };
-
-/* The bits of MODE that instructions are written for, and their values: rounding to nearest even, all denormals kept,
- * DX10_CLAMP and IEEE set, no FP16_OVFL (RDNA3 guide, 3.3.2). Kernels that begin otherwise are refused when they are
- * loaded. */
-#define ISA_MODE_FIXED 0x008003ffu
-#define ISA_MODE_KNOWN 0x000003f0u
+/* Scalar registers that have a name, at the numbers that RDNA3 gives them (guide, table of scalar operands); here of
+ * every family, for texts name them. Registers that others have besides are numbered in family.c. */
+enum { ISA_VCC = 106, ISA_TTMP = 108, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 126 };
 
 /* Where generic addresses of LDS and of scratch begin: 32 bits of either follow. No address of the host is there. */
 #define ISA_SHARED_BASE  (UINT64_C(1) << 60)
 #define ISA_PRIVATE_BASE (UINT64_C(2) << 60)
 
-/* Bits of isa_row.families. */
+/* Bits of isa_row.families: the families in which it is known by its own name (family.h). */
 enum { ISA_GFX9 = 1, ISA_GFX10 = 2, ISA_GFX11 = 4, ISA_GFX12 = 8 };
 
 /* ---- Instructions ---------------------------------------------------------------------------------------- */
@@ -91,7 +85,8 @@ typedef struct isa_instruction {
     uint8_t operand_count;
     uint8_t bytes; /* of its encoding */
     uint8_t form;  /* isa_form: which encoding the mnemonic's ending names */
-    bool clamp, glc, slc, dlc, lds, bound_ctrl, fi, gds;
+    bool clamp, bound_ctrl, fi, gds;
+    bool returns;              /* an atomic operation has a result */
     uint8_t omod;              /* 0 none, 1 *2, 2 *4, 3 /2 */
     uint8_t op_sel, op_sel_hi; /* bit i: operand i of the encoding, sources first, the destination last (bit 3) */
     uint8_t neg_lo, neg_hi;
@@ -143,8 +138,9 @@ typedef struct isa_lanes {
     int count; /* 32 or 64, whatever EXEC says: lanes that are off are computed and dropped */
 } isa_lanes;
 
-/* One row for each mnemonic without the ending of its encoding. "v_add_nc_u32 clamp" is what v_add_nc_u32 does with
- * that modifier, for all but floats, whose clamp the engine knows.
+/* One row for each thing that instructions do, named by the mnemonic that gfx11 has for it, without the ending of its
+ * encoding. "v_add_nc_u32 clamp" is what v_add_nc_u32 does with that modifier, for all but floats, whose clamp the
+ * engine knows.
  *
  * `operands` says what the operands of the text are, destinations first, separated by blanks. The first letter is D
  * (written), S (read), B (both), O (nothing: "off", a message, a label). Then what it is:
@@ -168,7 +164,7 @@ struct isa_row {
      * functions of operand.h. */
     void (*lanes)(const isa_lanes *lanes);
     void (*wave)(isa_wave *wave, const isa_instruction *instruction);
-    unsigned families;  /* ISA_GFX11 | …: those on which the tests execute it */
+    unsigned families;  /* ISA_GFX11 | …: its home; other families name it in tables of their own (family.h) */
     const char *source; /* "RDNA3.5 ISA guide, 16.8 VOP1, pp. 292-321": document, section, pages (sources.h) */
 };
 
@@ -182,7 +178,7 @@ extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa
     isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
-/* The row of a mnemonic without its ending; NULL: the device does not know it. */
+/* The row of that name; NULL: there is none. */
 const isa_row *isa_row_find(const char *name, size_t length);
 
 /* ---- State ----------------------------------------------------------------------------------------------- */
@@ -226,13 +222,14 @@ struct isa_group {
 
 /* One kernel of a loaded code object. */
 typedef struct isa_kernel {
+    const struct isa_family *family;
     char symbol[512];
     const isa_instruction *code;
     uint32_t count;
     uint32_t entry;
     uint32_t block_count;
     uint32_t wave;           /* lanes */
-    uint32_t vgprs, sgprs;   /* as the descriptor grants them */
+    uint32_t vgprs;          /* as the descriptor grants them */
     uint32_t kernarg_bytes;  /* of the segment, hidden arguments included */
     uint32_t explicit_bytes; /* where hidden arguments begin */
     uint32_t lds_bytes, scratch_bytes;

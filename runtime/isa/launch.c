@@ -10,7 +10,7 @@
 
 #include "../emu/emu_abi.h"
 #include "../emu/state.h"
-#include "image.h"
+#include "initial.h"
 #include "wave.h"
 
 enum {
@@ -27,69 +27,6 @@ static uint64_t next_random(uint64_t *state) {
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
-}
-
-static void set_sgpr(isa_wave *wave, unsigned reg, uint32_t value) {
-    wave->sgpr[reg] = value;
-    if (wave->checks != NULL) {
-        wave->checks->sgpr_written[reg] = true;
-    }
-}
-
-static void set_sgpr_pair(isa_wave *wave, unsigned *reg, uint64_t value) {
-    set_sgpr(wave, (*reg)++, (uint32_t)value);
-    set_sgpr(wave, (*reg)++, (uint32_t)(value >> 32));
-}
-
-/* In the guide's order: what the kernel asked for from s0 on, then the workgroup's place behind all user SGPRs (of
- * which a kernel may have more than it asked for, to pass by a fault of the first gfx11 chips). */
-static void set_scalars(isa_wave *wave) {
-    const isa_group *group = wave->group;
-    const isa_launch *launch = group->launch;
-    const isa_kernel *kernel = launch->kernel;
-    unsigned reg = 0;
-    if ((kernel->rsrc_properties & ISA_USER_DISPATCH_PTR) != 0) {
-        set_sgpr_pair(wave, &reg, (uint64_t)(uintptr_t)launch->dispatch_packet);
-    }
-    if ((kernel->rsrc_properties & ISA_USER_KERNARG_PTR) != 0) {
-        set_sgpr_pair(wave, &reg, (uint64_t)(uintptr_t)launch->kernarg);
-    }
-    if ((kernel->rsrc_properties & ISA_USER_DISPATCH_ID) != 0) {
-        set_sgpr_pair(wave, &reg, launch->number);
-    }
-    if ((kernel->rsrc_properties & ISA_USER_PRIVATE_BYTES) != 0) {
-        set_sgpr(wave, reg, kernel->scratch_bytes);
-    }
-    reg = kernel->user_sgprs;
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        if ((kernel->rsrc2 & (uint32_t)ISA_RSRC2_GROUP_X << dimension) != 0) {
-            set_sgpr(wave, reg++, group->at[dimension]);
-        }
-    }
-    set_sgpr(wave, ISA_EXEC, (uint32_t)wave->present);
-    set_sgpr(wave, ISA_EXEC + 1, (uint32_t)(wave->present >> 32));
-}
-
-/* On gfx11 v0 has x in bits 0 to 9, y in 10 to 19 and z in 20 to 29, as far as the descriptor asks for them. */
-static void set_work_items(isa_wave *wave) {
-    const isa_launch *launch = wave->group->launch;
-    unsigned asked = launch->kernel->rsrc2 >> ISA_RSRC2_ITEM_SHIFT & 3u;
-    for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        unsigned item = wave->number * wave->lanes + lane;
-        uint32_t packed = item % launch->workgroup[0];
-        if (asked >= 1) {
-            packed |= item / launch->workgroup[0] % launch->workgroup[1] << 10;
-        }
-        if (asked >= 2) {
-            packed |= item / launch->workgroup[0] / launch->workgroup[1] << 20;
-        }
-        if ((wave->present >> lane & 1) != 0) {
-            wave->vgpr[0][lane] = packed;
-        }
-    }
-    if (wave->checks != NULL) {
-        wave->checks->vgpr_written[0] = wave->present;
-    }
 }
 
 static void begin_wave(isa_worker *worker, unsigned number) {
@@ -121,8 +58,7 @@ static void begin_wave(isa_worker *worker, unsigned number) {
     if (wave->counts != NULL) {
         isa_count_begin(wave);
     }
-    set_scalars(wave);
-    set_work_items(wave);
+    isa_initial_registers(wave);
 }
 
 static void begin_lds(isa_worker *worker) {

@@ -3,8 +3,8 @@
 #ifndef ISA_LIST_H
 #define ISA_LIST_H
 
-/* One row of the device's tables. A family is in `tested` when the tests execute the instruction on edge values and
- * compare it with plain C; the tests hold that no row is without. Bits: ISA_GFX9, ISA_GFX10, ISA_GFX11, ISA_GFX12 of
+/* One mnemonic. A family is in `tested` when it has it; the tests execute it there on edge values and compare it with
+ * plain C, and hold that no mnemonic of a family is without. Bits: ISA_GFX9, ISA_GFX10, ISA_GFX11, ISA_GFX12 of
  * isa.h. */
 typedef struct isa_listed {
     const char *name, *unit; /* "v_add_f32", "valu" */

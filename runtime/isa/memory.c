@@ -7,8 +7,9 @@
 #include "../emu/banks.h"
 #include "../emu/traffic.h"
 #include "counts.h"
+#include "family.h"
 
-enum { LINE_BYTES = 128, WHERE_BYTES = 256 }; /* of the caches of RDNA3 (guide, memory hierarchy) */
+enum { WHERE_BYTES = 256 };
 
 /* ---- Global memory --------------------------------------------------------------------------------------- */
 
@@ -118,10 +119,11 @@ static isa_tally *tally_of(const isa_wave *wave) {
 void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes,
                       bool write) {
     uint64_t lines[2 * ISA_LANES_MAX], previous = UINT64_MAX;
+    uint32_t line_bytes = wave->group->launch->kernel->family->line_bytes;
     size_t count = 0, lanes = 0;
     for (uint64_t left = mask; left != 0; left &= left - 1) {
         uint64_t address = addresses[__builtin_ctzll(left)];
-        uint64_t first = address / LINE_BYTES, last = (address + bytes - 1) / LINE_BYTES;
+        uint64_t first = address / line_bytes, last = (address + bytes - 1) / line_bytes;
         lanes++;
         count_traffic(wave, address, bytes, write);
         for (uint64_t line = first; line <= last; line++) {

@@ -10,7 +10,7 @@ unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t byt
 /* The same for an atomic operation: other workgroups may do theirs at the same place. */
 unsigned char *isa_global_shared(isa_wave *wave, int lane, uint64_t address, size_t bytes);
 
-/* Counts an access of several lanes: bytes, and the cache lines of 128 bytes that it touches. */
+/* Counts an access of several lanes: bytes, and the cache lines that it touches. */
 void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[ISA_LANES_MAX], size_t bytes, bool write);
 
 /* LDS: whether [at, at + bytes) may be touched by the lane; findings as the emulated device has them. False: outside,

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "decode.h"
+#include "family.h"
 
 typedef struct parser {
     const char *at;
+    const isa_family *family;
     isa_instruction *instruction;
     char *why;
     size_t why_bytes;
@@ -83,6 +85,18 @@ static bool take_registers(parser *p, isa_operand *operand) {
     return true;
 }
 
+/* Trap temporaries: 16, which gfx12 fills before a kernel begins. */
+static bool take_ttmps(parser *p, isa_operand *operand) {
+    if (!take_registers(p, operand)) {
+        return false;
+    }
+    if (operand->reg + operand->count > 16) {
+        return refuse(p, "trap temporaries up to ttmp15");
+    }
+    operand->reg = (uint16_t)(operand->reg + ISA_TTMP);
+    return true;
+}
+
 static bool take_half(parser *p, isa_operand *operand) {
     if (p->at[0] == '.' && (p->at[1] == 'l' || p->at[1] == 'h')) {
         operand->half = p->at[1] == 'l' ? 1 : 2;
@@ -145,7 +159,6 @@ static bool take_plain(parser *p, isa_operand *operand) {
         {"exec_hi", ISA_OPERAND_SGPR, 1, ISA_EXEC + 1},
         {"exec", ISA_OPERAND_SGPR, 2, ISA_EXEC},
         {"m0", ISA_OPERAND_SGPR, 1, ISA_M0},
-        {"null", ISA_OPERAND_SGPR, 1, ISA_NULL},
         {"scc", ISA_OPERAND_SCC, 1, 0},
         {"src_scc", ISA_OPERAND_SCC, 1, 0},
         {"off", ISA_OPERAND_OFF, 0, 0},
@@ -168,14 +181,37 @@ static bool take_plain(parser *p, isa_operand *operand) {
             return true;
         }
     }
+    for (const isa_scalar *special = p->family->special; special->word != NULL; special++) {
+        if (take_word(p, special->word)) {
+            operand->kind = ISA_OPERAND_SGPR;
+            operand->count = special->count;
+            operand->reg = special->reg;
+            return true;
+        }
+    }
+    if (take(p, "ttmp")) {
+        operand->kind = ISA_OPERAND_SGPR;
+        return take_ttmps(p, operand);
+    }
+    if (p->family->agprs && p->at[0] == 'a' && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
+        operand->kind = ISA_OPERAND_VGPR;
+        p->at++;
+        if (!take_registers(p, operand)) {
+            return false;
+        }
+        operand->reg = (uint16_t)(operand->reg + ISA_VGPRS_MAX / 2);
+        return true;
+    }
     if ((p->at[0] == 'v' || p->at[0] == 's') && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
         operand->kind = p->at[0] == 'v' ? ISA_OPERAND_VGPR : ISA_OPERAND_SGPR;
         p->at++;
         if (!take_registers(p, operand)) {
             return false;
         }
-        if (operand->kind == ISA_OPERAND_SGPR && operand->reg + operand->count > ISA_VCC) {
-            return refuse(p, "scalar registers up to s105");
+        if (operand->kind == ISA_OPERAND_SGPR && operand->reg + operand->count > p->family->scalars) {
+            char most[48];
+            snprintf(most, sizeof most, "scalar registers up to s%d", p->family->scalars - 1);
+            return refuse(p, most);
         }
         return operand->kind == ISA_OPERAND_SGPR || take_half(p, operand);
     }
@@ -357,6 +393,27 @@ static bool take_offset(parser *p) {
     return true;
 }
 
+/* What caches do with an access, of which one says that an atomic operation has a result. */
+static bool take_hint(parser *p) {
+    if (take_word(p, p->family->returning)) {
+        p->instruction->returns = true;
+        return true;
+    }
+    for (const char *const *hint = p->family->hints; *hint != NULL; hint++) {
+        if ((*hint)[strlen(*hint) - 1] != ':') {
+            if (take_word(p, *hint)) {
+                return true;
+            }
+        } else if (take(p, *hint)) {
+            while (isalnum((unsigned char)*p->at) || *p->at == '_') {
+                p->at++;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One modifier behind the operands. */
 static bool take_modifier(parser *p) {
     isa_instruction *i = p->instruction;
@@ -416,14 +473,14 @@ static bool take_modifier(parser *p) {
     const struct {
         const char *word;
         bool *flag;
-    } flags[] = {{"clamp", &i->clamp}, {"glc", &i->glc}, {"slc", &i->slc}, {"dlc", &i->dlc}, {"gds", &i->gds}};
+    } flags[] = {{"clamp", &i->clamp}, {"gds", &i->gds}};
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++) {
         if (take_word(p, flags[k].word)) {
             *flags[k].flag = true;
             return true;
         }
     }
-    return take_dpp(p);
+    return take_hint(p) || take_dpp(p);
 }
 
 /* ---- Whole instructions ---------------------------------------------------------------------------------- */
@@ -449,13 +506,13 @@ static bool take_waits(parser *p) {
 }
 
 /* What stands behind these is for the hardware's scheduler or for people, and no operand. */
-static bool has_free_text(const char *name, size_t length) {
+static bool has_free_text(const char *name) {
     static const char *const names[] = {
         "s_delay_alu", "s_sendmsg",       "s_waitcnt_depctr", "s_clause", "s_set_inst_prefetch_distance",
         "s_sethalt",   "s_inst_prefetch", "s_code_end",       "s_nop",    "s_setprio",
         "s_sleep",     "s_ttracedata_imm"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i]) == length && memcmp(names[i], name, length) == 0) {
+        if (strcmp(names[i], name) == 0) {
             return true;
         }
     }
@@ -481,9 +538,22 @@ static isa_form take_form(const char *name, size_t *length) {
     return ISA_FORM_NONE;
 }
 
-bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *operands, char *why, size_t why_bytes) {
+/* What the mnemonic means; with the modifier clamp some mean another row. */
+static const isa_row *find_row(const isa_family *family, const char *name, const char *rest) {
+    const isa_row *row = isa_family_find(family, name, strlen(name));
+    if (strstr(rest, " clamp") != NULL) {
+        char clamped[80];
+        snprintf(clamped, sizeof clamped, "%s clamp", name);
+        const isa_row *other = isa_family_find(family, clamped, strlen(clamped));
+        return other != NULL ? other : row;
+    }
+    return row;
+}
+
+bool isa_parse(const isa_family *family, const char *text, isa_instruction *instruction, isa_operand *operands,
+               char *why, size_t why_bytes) {
     *instruction = (isa_instruction){.operands = operands, .row_mask = 15, .bank_mask = 15};
-    parser p = {.at = text, .instruction = instruction, .why = why, .why_bytes = why_bytes};
+    parser p = {.at = text, .family = family, .instruction = instruction, .why = why, .why_bytes = why_bytes};
     char name[64];
     size_t length = strcspn(text, " ");
     p.at += length;
@@ -496,18 +566,17 @@ bool isa_parse(const char *text, isa_instruction *instruction, isa_operand *oper
     bool dual = strncmp(name, "v_dual_", 7) == 0;
     if (dual) {
         memmove(name + 2, name + 7, length - 6);
-        length -= 5;
     }
-    instruction->row = isa_row_find(name, length);
+    instruction->row = find_row(family, name, p.at);
     if (instruction->row == NULL) {
-        snprintf(why, why_bytes, "the device does not know it");
+        snprintf(why, why_bytes, "the device does not know it on this chip");
         return false;
     }
     skip_blanks(&p);
-    if (strcmp(name, "s_waitcnt") == 0) {
+    if (strcmp(instruction->row->name, "s_waitcnt") == 0) {
         return take_waits(&p);
     }
-    if (has_free_text(name, length)) {
+    if (has_free_text(instruction->row->name)) {
         return true;
     }
     while (*p.at != '\0') {

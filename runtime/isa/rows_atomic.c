@@ -137,13 +137,13 @@ static void lds_atomic(isa_wave *wave, const isa_instruction *i, operation op, u
     }
 }
 
-/* global_atomic_X [result,] address, data, base; flat_atomic_X without a base. With glc there is a result. Data of a
- * comparison are two values, what is stored before what it must equal. */
+/* global_atomic_X [result,] address, data, base; flat_atomic_X without a base. A modifier asks for the result. Data of
+ * a comparison are two values, what is stored before what it must equal. */
 static void memory_atomic(isa_wave *wave, const isa_instruction *i, operation op, unsigned registers, bool compares,
                           bool flat) {
     static const isa_operand off = {.kind = ISA_OPERAND_OFF};
     uint64_t addresses[ISA_LANES_MAX], old[ISA_LANES_MAX], exec = isa_exec(wave);
-    bool result = i->glc;
+    bool result = i->returns;
     const isa_operand *operands = i->operands + result, *data = &operands[1];
     size_t bytes = registers * sizeof(uint32_t);
     if (!isa_has_registers(wave, data, registers * (1u + compares)) ||
@@ -237,7 +237,7 @@ LDS_ALONE(DEFINE_RETURNING)
 SWAPS(DEFINE_RETURNING)
 SWAPS(DEFINE_MEMORY)
 
-/* "Dx?": there is a result with glc alone. */
+/* "Dx?": there is a result if a modifier asks for it. */
 #define PLAIN(plain, returning, memory, op, registers, compares)                                                       \
     {"ds_" #plain, compares ? "Sx Sx Sx" : "Sx Sx", ISA_CLASS_LDS, NULL, ds_##plain, ISA_GFX11, ISA_LDS},
 #define RETURNING(plain, returning, memory, op, registers, compares)                                                   \

@@ -1,5 +1,6 @@
 /* Branches, waits, and what ends or stops a wave. */
 #include "checks.h"
+#include "family.h"
 #include "operand.h"
 #include "sources.h"
 
@@ -77,10 +78,11 @@ static void s_getreg_b32(isa_wave *wave, const isa_instruction *i) {
 
 /* Rows are written for one rounding and one way with denormals: what changes them has no meaning here. */
 static void set_mode(isa_wave *wave, uint32_t mode) {
-    if ((mode & ISA_MODE_FIXED) != ISA_MODE_KNOWN) {
+    const isa_family *family = wave->group->launch->kernel->family;
+    if ((mode & family->mode_fixed) != family->mode_known) {
         isa_give_up(wave, "unsupported-mode",
-                    "sets MODE to 0x%x; this device has rounding to nearest even, all denormals kept, DX10_CLAMP and "
-                    "IEEE set",
+                    "sets MODE to 0x%x; this device has rounding to nearest even, all denormals kept, and where they "
+                    "exist DX10_CLAMP and IEEE set",
                     mode);
         return;
     }
@@ -118,15 +120,22 @@ static void s_barrier(isa_wave *wave, const isa_instruction *i) {
     wave->state = ISA_WAVE_WAITING;
 }
 
+/* Of LDS accesses and scalar loads together at most `most` are under way: in the worst case all of them are the last
+ * LDS accesses, or any scalar loads. */
+static void wait_lgkm(isa_wave *wave, uint32_t most) {
+    isa_check_wait(wave, ISA_QUEUE_LDS, most);
+    isa_check_wait(wave, ISA_QUEUE_SCALAR, most);
+}
+
 static void s_waitcnt(isa_wave *wave, const isa_instruction *i) {
     if (wave->checks == NULL) {
         return;
     }
     if (i->wait[0] != ISA_NO_WAIT) {
-        isa_check_wait_vm(wave, i->wait[0]);
+        isa_check_wait(wave, ISA_QUEUE_LOAD, i->wait[0]);
     }
     if (i->wait[2] != ISA_NO_WAIT) {
-        isa_check_wait_lgkm(wave, i->wait[2]);
+        wait_lgkm(wave, i->wait[2]);
     }
 }
 
@@ -137,19 +146,19 @@ static uint32_t wait_limit(isa_wave *wave, const isa_instruction *i) {
 
 static void s_waitcnt_vscnt(isa_wave *wave, const isa_instruction *i) {
     if (wave->checks != NULL) {
-        isa_check_wait_vs(wave, wait_limit(wave, i));
+        isa_check_wait(wave, ISA_QUEUE_STORE, wait_limit(wave, i));
     }
 }
 
 static void s_waitcnt_vmcnt(isa_wave *wave, const isa_instruction *i) {
     if (wave->checks != NULL) {
-        isa_check_wait_vm(wave, wait_limit(wave, i));
+        isa_check_wait(wave, ISA_QUEUE_LOAD, wait_limit(wave, i));
     }
 }
 
 static void s_waitcnt_lgkmcnt(isa_wave *wave, const isa_instruction *i) {
     if (wave->checks != NULL) {
-        isa_check_wait_lgkm(wave, wait_limit(wave, i));
+        wait_lgkm(wave, wait_limit(wave, i));
     }
 }
 

@@ -1,4 +1,4 @@
-/* Every instruction that the device knows, found by name. */
+/* Every row, found by name. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -13,6 +13,10 @@
 
 const fmha_driver *fmha_driver_entry(fmha_fail_function fail);
 
+/* Of which family machines are, and how often each of its mnemonics was decoded. */
+static const isa_family *family;
+static unsigned used[2048];
+
 struct machine {
     isa_worker worker;
     isa_launch launch;
@@ -24,6 +28,51 @@ struct machine {
     void *allocation;
     char text[256], why[192];
 };
+
+void machine_use(const isa_family *other) {
+    family = other;
+    memset(used, 0, sizeof used);
+}
+
+const isa_family *machine_family(void) {
+    if (family == NULL) {
+        machine_use(isa_family_of("gfx11"));
+    }
+    return family;
+}
+
+/* The mnemonic for a row that was used least; NULL: none. */
+static const isa_known *known_of(const isa_row *row) {
+    size_t count;
+    const isa_known *list = isa_family_known(machine_family(), &count), *found = NULL;
+    cr_assert_leq(count, sizeof used / sizeof used[0]);
+    for (size_t i = 0; row != NULL && i < count; i++) {
+        if (list[i].row == row && (found == NULL || used[i] < used[found - list])) {
+            found = &list[i];
+        }
+    }
+    return found;
+}
+
+static void note_use(const isa_known *known) {
+    size_t count;
+    used[known - isa_family_known(machine_family(), &count)]++;
+}
+
+bool machine_has(const char *row) {
+    return known_of(isa_row_find(row, strlen(row))) != NULL;
+}
+
+void machine_missing(char *missing, size_t bytes) {
+    size_t count, length = 0;
+    const isa_known *list = isa_family_known(machine_family(), &count);
+    missing[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (used[i] == 0 && length + strlen(list[i].name) + 2 < bytes) {
+            length += (size_t)sprintf(missing + length, " %s", list[i].name);
+        }
+    }
+}
 
 static void *must(void *memory) {
     cr_assert_not_null(memory);
@@ -39,11 +88,13 @@ machine *machine_new(unsigned lanes, bool checks) {
     cr_assert_eq(emu_memory_alloc(&m->memory, MACHINE_MEMORY_BYTES, "memory", &m->allocation), FMHA_OK);
     memset(m->allocation, 0, MACHINE_MEMORY_BYTES);
     snprintf(m->kernel.symbol, sizeof m->kernel.symbol, "test");
+    cr_assert((machine_family()->waves & lanes) != 0, "%s has no waves of %u", machine_family()->target, lanes);
+    m->kernel.family = machine_family();
     m->kernel.code = m->code;
     m->kernel.count = 1;
     m->kernel.wave = lanes;
     m->kernel.vgprs = MACHINE_VGPRS;
-    m->kernel.mode = ISA_MODE_KNOWN;
+    m->kernel.mode = machine_family()->mode_known;
     m->launch = (isa_launch){.kernel = &m->kernel, .memory = &m->memory, .findings = &m->findings, .checks = checks};
     worker->vgprs = must(calloc(MACHINE_VGPRS, sizeof *worker->vgprs));
     worker->lds_area = must(calloc(1, EMU_LDS_AREA_BYTES));
@@ -55,7 +106,7 @@ machine *machine_new(unsigned lanes, bool checks) {
     worker->group.scratch = worker->scratch;
     worker->group.scratch_bytes_lane = MACHINE_SCRATCH_BYTES;
     *wave = (isa_wave){.vgpr = worker->vgprs,
-                       .mode = ISA_MODE_KNOWN,
+                       .mode = machine_family()->mode_known,
                        .lanes = lanes,
                        .present = UINT64_MAX,
                        .group = &worker->group,
@@ -99,12 +150,48 @@ void machine_set_exec(machine *m, uint64_t mask) {
     wave->sgpr[ISA_EXEC + 1] = wave->lanes == 64 ? (uint32_t)(mask >> 32) : 0;
 }
 
+/* Appends one instruction, or half of one, with the family's mnemonic for the row that it names. */
+static void translate(char *to, size_t bytes, const char *text, size_t length) {
+    static const char *const endings[] = {"", "_e32", "_e64", "_e64_dpp", "_dpp", "_sdwa"};
+    bool dual = strncmp(text, "v_dual_", 7) == 0;
+    size_t word = strcspn(text, " "), used_bytes = strlen(to);
+    char name[96];
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+        if (word <= ending || word - ending >= 80 || strncmp(text + word - ending, endings[i], ending) != 0) {
+            continue;
+        }
+        int row = snprintf(name, sizeof name, "%s%.*s", dual ? "v_" : "", (int)(word - ending - (dual ? 7 : 0)),
+                           text + (dual ? 7 : 0));
+        const isa_known *known = known_of(isa_row_find(name, (size_t)row));
+        if (strstr(text, " clamp") != NULL) {
+            strcat(name, " clamp");
+            const isa_known *clamped = known_of(isa_row_find(name, strlen(name)));
+            known = clamped != NULL ? clamped : known;
+        }
+        if (known != NULL) {
+            note_use(known);
+            snprintf(to + used_bytes, bytes - used_bytes, "%s%.*s%s%.*s", dual ? "v_dual_" : "",
+                     (int)strcspn(known->name, " ") - (dual ? 2 : 0), known->name + (dual ? 2 : 0), endings[i],
+                     (int)(length - word), text + word);
+            return;
+        }
+    }
+    snprintf(to + used_bytes, bytes - used_bytes, "%.*s", (int)length, text);
+}
+
 static bool decode(machine *m, const char *text) {
-    snprintf(m->text, sizeof m->text, "%s", text);
+    const char *middle = strstr(text, " :: ");
+    m->text[0] = '\0';
+    translate(m->text, sizeof m->text, text, middle != NULL ? (size_t)(middle - text) : strlen(text));
+    if (middle != NULL) {
+        strcat(m->text, " :: ");
+        translate(m->text, sizeof m->text, middle + 4, strlen(middle + 4));
+    }
     memset(m->code, 0, sizeof m->code);
     memset(&m->second, 0, sizeof m->second);
-    bool known = isa_decode_line(text, ISA_GFX11, machine_wave(m)->lanes, &m->code[0], &m->second, m->operands, m->why,
-                                 sizeof m->why);
+    bool known = isa_decode_line(m->text, machine_family(), machine_wave(m)->lanes, &m->code[0], &m->second,
+                                 m->operands, m->why, sizeof m->why);
     m->code[0].text = m->text;
     m->code[0].address = 0x100;
     m->code[0].bytes = 4;

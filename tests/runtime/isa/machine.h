@@ -1,16 +1,30 @@
-/* One wave with registers, LDS, scratch and memory, which executes single instructions written as the disassembler
- * writes them; no LLVM and no code object is needed. Everything asserts. */
+/* One wave with registers, LDS, scratch and memory, which executes single instructions of one family; no LLVM and no
+ * code object is needed. Everything asserts.
+ *
+ * Texts are as the disassembler writes them, but for the mnemonic, which is the name of a row: the machine puts in its
+ * place the mnemonic that its family has for that row, of several each in its turn. */
 #ifndef MACHINE_H
 #define MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "family.h"
 #include "isa.h"
 
 enum { MACHINE_VGPRS = 64, MACHINE_LDS_BYTES = 4096, MACHINE_SCRATCH_BYTES = 256, MACHINE_MEMORY_BYTES = 4096 };
 
 typedef struct machine machine;
+
+/* Machines made from now on are of this family; at first of gfx11. */
+void machine_use(const isa_family *family);
+const isa_family *machine_family(void);
+
+/* Whether the family has a mnemonic for that row. */
+bool machine_has(const char *row);
+
+/* The mnemonics of the family that no machine has executed, each behind a blank. */
+void machine_missing(char *missing, size_t bytes);
 
 /* A wave of 32 or 64 lanes, all of them on. Registers hold 0; `checks`: reads of what was not written are findings. */
 machine *machine_new(unsigned lanes, bool checks);

@@ -50,9 +50,16 @@ typedef struct rows_cases {
 extern const rows_cases rows_of_integers, rows_of_floats, rows_of_halves, rows_of_pairs, rows_of_doubles,
     rows_of_comparisons, rows_of_scalars;
 
-/* Names of the rows that are tested one by one; each list ends with NULL. */
-extern const char *const rows_of_lanes[],
-    *const rows_of_memory[], *const rows_of_atomics[], *const rows_of_branches[], *const rows_of_matrices[];
+/* A test that every family runs; it begins with `if (!machine_has(…))` where not all of them have what it needs. All of
+ * a family's run in one process, which sees that none of its mnemonics is left out. */
+#define ROWS_TEST(name)                                                                                                \
+    static void name##_test(void);                                                                                     \
+    __attribute__((constructor)) static void name##_register(void) {                                                   \
+        rows_register(#name, name##_test);                                                                             \
+    }                                                                                                                  \
+    static void name##_test(void)
+
+void rows_register(const char *name, void (*test)(void));
 
 static inline float rows_float(uint64_t bits) {
     uint32_t word = (uint32_t)bits;

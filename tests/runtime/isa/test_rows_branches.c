@@ -6,47 +6,13 @@
 #include "machine.h"
 #include "rows.h"
 
-const char *const rows_of_branches[] = {"s_branch",
-                                        "s_cbranch_scc0",
-                                        "s_cbranch_scc1",
-                                        "s_cbranch_vccz",
-                                        "s_cbranch_vccnz",
-                                        "s_cbranch_execz",
-                                        "s_cbranch_execnz",
-                                        "s_getpc_b64",
-                                        "s_setpc_b64",
-                                        "s_swappc_b64",
-                                        "s_call_b64",
-                                        "s_getreg_b32",
-                                        "s_setreg_b32",
-                                        "s_setreg_imm32_b32",
-                                        "s_round_mode",
-                                        "s_denorm_mode",
-                                        "s_trap",
-                                        "s_endpgm",
-                                        "s_barrier",
-                                        "s_waitcnt",
-                                        "s_waitcnt_vscnt",
-                                        "s_waitcnt_vmcnt",
-                                        "s_waitcnt_expcnt",
-                                        "s_waitcnt_lgkmcnt",
-                                        "s_waitcnt_depctr",
-                                        "s_delay_alu",
-                                        "s_clause",
-                                        "s_nop",
-                                        "s_setprio",
-                                        "s_sleep",
-                                        "s_sendmsg",
-                                        "s_set_inst_prefetch_distance",
-                                        NULL};
-
 /* The machine has one instruction, number 0; a branch that is taken goes to it, one that is not to number 1. */
 static bool is_taken(machine *m, const char *text) {
     machine_run(m, text);
     return machine_wave(m)->pc == 0;
 }
 
-Test(rows_branches, conditions) {
+ROWS_TEST(conditions) {
     for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
         machine *m = machine_new(lanes, false);
         isa_wave *wave = machine_wave(m);
@@ -68,7 +34,7 @@ Test(rows_branches, conditions) {
     }
 }
 
-Test(rows_branches, calls) {
+ROWS_TEST(calls) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
@@ -91,19 +57,19 @@ Test(rows_branches, calls) {
     machine_free(m);
 }
 
-Test(rows_branches, mode) {
+ROWS_TEST(mode) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     machine_run(m, "s_getreg_b32 s4, hwreg(HW_REG_MODE)");
-    cr_assert_eq(wave->sgpr[4], ISA_MODE_KNOWN);
+    cr_assert_eq(wave->sgpr[4], machine_family()->mode_known);
     machine_run(m, "s_getreg_b32 s4, hwreg(HW_REG_MODE, 4, 4)");
     cr_assert_eq(wave->sgpr[4], 15);
     wave->sgpr[2] = 0xff0;
     machine_run(m, "s_setreg_b32 hwreg(HW_REG_MODE, 12, 3), s2"); /* exceptions, which nobody awaits */
-    cr_assert_eq(wave->mode, ISA_MODE_KNOWN);
+    cr_assert_eq(wave->mode, machine_family()->mode_known);
     machine_run(m, "s_setreg_imm32_b32 hwreg(HW_REG_MODE, 12, 3), 5");
-    cr_assert_eq(wave->mode, ISA_MODE_KNOWN | 5u << 12);
+    cr_assert_eq(wave->mode, machine_family()->mode_known | 5u << 12);
     machine_run(m, "s_round_mode 0x0");
     machine_run(m, "s_denorm_mode 15");
     cr_assert_not(wave->failed);
@@ -122,7 +88,7 @@ Test(rows_branches, mode) {
     machine_free(m);
 }
 
-Test(rows_branches, ends) {
+ROWS_TEST(ends) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     machine_run(m, "s_barrier");
@@ -136,7 +102,7 @@ Test(rows_branches, ends) {
     machine_free(m);
 }
 
-Test(rows_branches, hints_change_nothing) {
+ROWS_TEST(hints_change_nothing) {
     static const char *const texts[] = {"s_nop 0",
                                         "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)",
                                         "s_clause 0x3",
@@ -186,7 +152,7 @@ static void expect_wait(const char *first, const char *second, const char *wait,
     machine_free(m);
 }
 
-Test(rows_branches, waits) {
+ROWS_TEST(waits) {
     const char *load = "global_load_b32 v8, v[2:3], off", *next = "global_load_b32 v9, v[2:3], off";
     expect_wait(load, next, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v1, v8", NULL);
     expect_wait(load, next, "s_waitcnt vmcnt(1)", "v_mov_b32_e32 v1, v9",
@@ -212,7 +178,7 @@ Test(rows_branches, waits) {
     expect_wait("global_store_b32 v[2:3], v4, off", load, "s_waitcnt vmcnt(0)", "v_mov_b32_e32 v4, v8", NULL);
 }
 
-Test(rows_branches, registers_that_nobody_wrote) {
+ROWS_TEST(registers_that_nobody_wrote) {
     char kind[64], text[1024];
     machine *m = machine_new(32, true);
     machine_run(m, "s_add_u32 s5, s9, 1");

@@ -8,13 +8,6 @@
 #include "machine.h"
 #include "rows.h"
 
-const char *const rows_of_lanes[] = {
-    "v_readfirstlane_b32", "v_readlane_b32",     "v_writelane_b32",    "v_permlane16_b32", "v_permlanex16_b32",
-    "v_permlane64_b32",    "v_mbcnt_lo_u32_b32", "v_mbcnt_hi_u32_b32", "v_swap_b32",       "v_swap_b16",
-    "v_movreld_b32",       "v_movrels_b32",      "v_movrelsd_b32",     "v_movrelsd_2_b32", "s_movrels_b32",
-    "s_movreld_b32",       "s_movrels_b64",      "s_movreld_b64",      "v_fma_mix_f32",    "v_fma_mixlo_f16",
-    "v_fma_mixhi_f16",     "v_dot4_i32_iu8",     "v_dot4_u32_u8",      "v_dot8_i32_iu4",   "v_dot8_u32_u4",
-    "v_fmaak_f32",         "v_fmamk_f32",        "v_fmaak_f16",        "v_fmamk_f16",      NULL};
 const char *const rows_of_matrices[] = {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16", NULL};
 
 static uint64_t state = 7;
@@ -38,7 +31,7 @@ static void fill(isa_wave *wave) {
 
 /* ---- Single lanes ------------------------------------------------------------------------------------------ */
 
-Test(rows_lanes, single_lanes) {
+ROWS_TEST(single_lanes) {
     for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
         machine *m = machine_new(lanes, false);
         isa_wave *wave = machine_wave(m);
@@ -64,7 +57,7 @@ Test(rows_lanes, single_lanes) {
     }
 }
 
-Test(rows_lanes, permutations) {
+ROWS_TEST(permutations) {
     for (unsigned round = 0; round < 64; round++) {
         unsigned lanes = round % 2 ? 64 : 32, flags = round / 2 % 4, other = round / 8 % 2 * 16;
         uint64_t exec = draw64(), select = draw64();
@@ -90,7 +83,7 @@ Test(rows_lanes, permutations) {
     }
 }
 
-Test(rows_lanes, halves_of_a_wave_change_places) {
+ROWS_TEST(halves_of_a_wave_change_places) {
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     uint64_t exec = draw64();
@@ -112,7 +105,7 @@ Test(rows_lanes, halves_of_a_wave_change_places) {
     machine_free(m);
 }
 
-Test(rows_lanes, counting_bits_below) {
+ROWS_TEST(counting_bits_below) {
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     wave->sgpr[2] = 0xf00f1234;
@@ -133,7 +126,7 @@ Test(rows_lanes, counting_bits_below) {
     machine_free(m);
 }
 
-Test(rows_lanes, registers_change_places) {
+ROWS_TEST(registers_change_places) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     fill(wave);
@@ -149,7 +142,7 @@ Test(rows_lanes, registers_change_places) {
     machine_free(m);
 }
 
-Test(rows_lanes, registers_by_number) {
+ROWS_TEST(registers_by_number) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     char kind[64], text[1024];
@@ -193,7 +186,7 @@ Test(rows_lanes, registers_by_number) {
 
 /* ---- Constants among three sources ------------------------------------------------------------------------- */
 
-Test(rows_lanes, constants_of_fused_multiply_adds) {
+ROWS_TEST(constants_of_fused_multiply_adds) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     wave->vgpr[1][0] = (uint32_t)rows_float_bits(3.0f);
@@ -225,7 +218,7 @@ static uint32_t mixed_word(void) {
     return (draw() & 0x3fff) | (uint32_t)(0x3000 + draw() % 0x1800) << 16;
 }
 
-Test(rows_lanes, mixed_precision) {
+ROWS_TEST(mixed_precision) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     for (unsigned round = 0; round < 512; round++) {
@@ -284,7 +277,7 @@ static void try_dot(machine *m, const char *name, unsigned bits, int signs) {
     cr_assert_eq(wave->vgpr[4][5], (uint32_t)sum, "%s", text);
 }
 
-Test(rows_lanes, integer_dot_products) {
+ROWS_TEST(integer_dot_products) {
     machine *m = machine_new(32, false);
     for (int round = 0; round < 32; round++) {
         try_dot(m, "v_dot4_u32_u8", 8, 0);
@@ -347,7 +340,7 @@ static void try_dpp(unsigned lanes, const char *control, int number, unsigned ro
     machine_free(m);
 }
 
-Test(rows_lanes, dpp_of_sixteen_lanes) {
+ROWS_TEST(dpp_of_sixteen_lanes) {
     static const char *const controls[] = {"row_shl",   "row_shr",    "row_ror",        "row_share",
                                            "row_xmask", "row_mirror", "row_half_mirror"};
     for (unsigned round = 0; round < 280; round++) {
@@ -358,7 +351,7 @@ Test(rows_lanes, dpp_of_sixteen_lanes) {
     }
 }
 
-Test(rows_lanes, dpp_of_four_and_eight_lanes) {
+ROWS_TEST(dpp_of_four_and_eight_lanes) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     fill(wave);
@@ -388,7 +381,7 @@ Test(rows_lanes, dpp_of_four_and_eight_lanes) {
 
 /* ---- Output modifiers, two operations at once -------------------------------------------------------------- */
 
-Test(rows_lanes, results_are_clamped) {
+ROWS_TEST(results_are_clamped) {
     static const struct {
         float value, clamped;
     } cases[] = {{2.0f, 1.0f}, {-3.0f, 0.0f}, {0.25f, 0.25f}, {NAN, 0.0f}, {INFINITY, 1.0f}, {-0.0f, 0.0f}};
@@ -411,7 +404,7 @@ Test(rows_lanes, results_are_clamped) {
     machine_free(m);
 }
 
-Test(rows_lanes, two_operations_read_before_either_writes) {
+ROWS_TEST(two_operations_read_before_either_writes) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     fill(wave);
@@ -428,7 +421,7 @@ Test(rows_lanes, two_operations_read_before_either_writes) {
     machine_free(m);
 }
 
-Test(rows_lanes, packed_operands_are_put_together) {
+ROWS_TEST(packed_operands_are_put_together) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     for (unsigned bits = 0; bits < 256; bits++) {
@@ -503,14 +496,14 @@ static void try_matrix(unsigned lanes, bool bfloat) {
     machine_free(m);
 }
 
-Test(rows_lanes, matrices) {
+ROWS_TEST(matrices) {
     try_matrix(32, false);
     try_matrix(32, true);
     try_matrix(64, false);
     try_matrix(64, true);
 }
 
-Test(rows_lanes, matrices_need_all_lanes_and_equal_groups) {
+ROWS_TEST(matrices_need_all_lanes_and_equal_groups) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     machine_set_exec(m, 0xfffffffe);

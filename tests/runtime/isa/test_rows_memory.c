@@ -31,61 +31,6 @@ static const char *const lds_stores[] = {"b8", "b16", "b32", "b64", "b96", "b128
 
 enum { LOADS = sizeof loads / sizeof loads[0], STORES = sizeof stores / sizeof stores[0] };
 
-#define NAMES(prefix)                                                                                                  \
-    prefix "_load_u8", prefix "_load_i8", prefix "_load_u16", prefix "_load_i16", prefix "_load_b32",                  \
-        prefix "_load_b64", prefix "_load_b96", prefix "_load_b128", prefix "_load_d16_b16",                           \
-        prefix "_load_d16_hi_b16", prefix "_load_d16_u8", prefix "_load_d16_i8", prefix "_load_d16_hi_u8",             \
-        prefix "_load_d16_hi_i8", prefix "_store_b8", prefix "_store_b16", prefix "_store_b32", prefix "_store_b64",   \
-        prefix "_store_b96", prefix "_store_b128", prefix "_store_d16_hi_b16", prefix "_store_d16_hi_b8"
-
-const char *const rows_of_memory[] = {NAMES("global"),
-                                      NAMES("scratch"),
-                                      NAMES("flat"),
-                                      "ds_load_u8",
-                                      "ds_load_i8",
-                                      "ds_load_u16",
-                                      "ds_load_i16",
-                                      "ds_load_b32",
-                                      "ds_load_b64",
-                                      "ds_load_b96",
-                                      "ds_load_b128",
-                                      "ds_load_u16_d16",
-                                      "ds_load_u16_d16_hi",
-                                      "ds_load_u8_d16",
-                                      "ds_load_i8_d16",
-                                      "ds_load_u8_d16_hi",
-                                      "ds_load_i8_d16_hi",
-                                      "ds_store_b8",
-                                      "ds_store_b16",
-                                      "ds_store_b32",
-                                      "ds_store_b64",
-                                      "ds_store_b96",
-                                      "ds_store_b128",
-                                      "ds_store_b16_d16_hi",
-                                      "ds_store_b8_d16_hi",
-                                      "ds_load_2addr_b32",
-                                      "ds_load_2addr_b64",
-                                      "ds_load_2addr_stride64_b32",
-                                      "ds_load_2addr_stride64_b64",
-                                      "ds_store_2addr_b32",
-                                      "ds_store_2addr_b64",
-                                      "ds_store_2addr_stride64_b32",
-                                      "ds_store_2addr_stride64_b64",
-                                      "ds_bpermute_b32",
-                                      "ds_permute_b32",
-                                      "ds_swizzle_b32",
-                                      "s_load_b32",
-                                      "s_load_b64",
-                                      "s_load_b128",
-                                      "s_load_b256",
-                                      "s_load_b512",
-                                      "buffer_gl0_inv",
-                                      "buffer_gl1_inv",
-                                      "s_gl1_inv",
-                                      "s_dcache_inv",
-                                      "s_icache_inv",
-                                      NULL};
-
 static uint64_t state = 3;
 
 static uint32_t draw(void) {
@@ -240,7 +185,7 @@ static void try_store(way how, size_t i, unsigned lanes) {
     machine_free(m);
 }
 
-Test(rows_memory, loads) {
+ROWS_TEST(loads) {
     for (way how = BY_LANE; how < WAYS; how++) {
         for (size_t i = 0; i < LOADS; i++) {
             try_load(how, i, 32);
@@ -249,7 +194,7 @@ Test(rows_memory, loads) {
     }
 }
 
-Test(rows_memory, stores) {
+ROWS_TEST(stores) {
     for (way how = BY_LANE; how < WAYS; how++) {
         for (size_t i = 0; i < STORES; i++) {
             try_store(how, i, 32);
@@ -258,7 +203,7 @@ Test(rows_memory, stores) {
     }
 }
 
-Test(rows_memory, two_places_of_lds) {
+ROWS_TEST(two_places_of_lds) {
     for (unsigned wide = 1; wide <= 2; wide++) {
         for (unsigned stride = 1; stride <= 64; stride += 63) {
             machine *m = machine_new(32, false);
@@ -296,7 +241,7 @@ Test(rows_memory, two_places_of_lds) {
     }
 }
 
-Test(rows_memory, outside_lds) {
+ROWS_TEST(outside_lds) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
@@ -321,7 +266,7 @@ Test(rows_memory, outside_lds) {
     machine_free(m);
 }
 
-Test(rows_memory, outside_memory_and_scratch) {
+ROWS_TEST(outside_memory_and_scratch) {
     char kind[64], text[1024];
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
@@ -339,7 +284,7 @@ Test(rows_memory, outside_memory_and_scratch) {
     machine_free(m);
 }
 
-Test(rows_memory, exchanges_of_lanes) {
+ROWS_TEST(exchanges_of_lanes) {
     for (unsigned lanes = 32; lanes <= 64; lanes += 32) {
         machine *m = machine_new(lanes, false);
         isa_wave *wave = machine_wave(m);
@@ -367,7 +312,7 @@ Test(rows_memory, exchanges_of_lanes) {
     }
 }
 
-Test(rows_memory, patterns_of_lanes) {
+ROWS_TEST(patterns_of_lanes) {
     static const struct {
         const char *words;
         unsigned lanes[8]; /* that the first eight read */
@@ -393,7 +338,7 @@ Test(rows_memory, patterns_of_lanes) {
     }
 }
 
-Test(rows_memory, scalar_loads) {
+ROWS_TEST(scalar_loads) {
     static const unsigned counts[] = {1, 2, 4, 8, 16};
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
@@ -418,7 +363,7 @@ Test(rows_memory, scalar_loads) {
     machine_free(m);
 }
 
-Test(rows_memory, caches_are_not_modelled) {
+ROWS_TEST(caches_are_not_modelled) {
     static const char *const texts[] = {"buffer_gl0_inv", "buffer_gl1_inv", "s_gl1_inv", "s_dcache_inv",
                                         "s_icache_inv"};
     machine *m = machine_new(32, false);
@@ -565,49 +510,6 @@ static const atomic atomics[] = {{"add", "u32", "add_u32", 1, after_add},
                                  {"cmpstore", "b64", "cmpswap_b64", 2, after_cmpswap},
                                  {"storexchg", "b64", "swap_b64", 2, after_swap}};
 
-#define BOTH(name, type, memory)                                                                                       \
-    "ds_" name "_" type, "ds_" name "_rtn_" type, "global_atomic_" memory, "flat_atomic_" memory
-#define SAME(name, type) BOTH(name, type, name "_" type)
-
-const char *const rows_of_atomics[] = {SAME("add", "u32"),
-                                       SAME("sub", "u32"),
-                                       "ds_rsub_u32",
-                                       "ds_rsub_rtn_u32",
-                                       SAME("min", "i32"),
-                                       SAME("max", "i32"),
-                                       SAME("min", "u32"),
-                                       SAME("max", "u32"),
-                                       SAME("and", "b32"),
-                                       SAME("or", "b32"),
-                                       SAME("xor", "b32"),
-                                       SAME("inc", "u32"),
-                                       SAME("dec", "u32"),
-                                       SAME("add", "f32"),
-                                       SAME("min", "f32"),
-                                       SAME("max", "f32"),
-                                       BOTH("cmpstore", "b32", "cmpswap_b32"),
-                                       "ds_storexchg_rtn_b32",
-                                       "global_atomic_swap_b32",
-                                       "flat_atomic_swap_b32",
-                                       SAME("add", "u64"),
-                                       SAME("sub", "u64"),
-                                       "ds_rsub_u64",
-                                       "ds_rsub_rtn_u64",
-                                       SAME("min", "i64"),
-                                       SAME("max", "i64"),
-                                       SAME("min", "u64"),
-                                       SAME("max", "u64"),
-                                       SAME("and", "b64"),
-                                       SAME("or", "b64"),
-                                       SAME("xor", "b64"),
-                                       SAME("inc", "u64"),
-                                       SAME("dec", "u64"),
-                                       BOTH("cmpstore", "b64", "cmpswap_b64"),
-                                       "ds_storexchg_rtn_b64",
-                                       "global_atomic_swap_b64",
-                                       "flat_atomic_swap_b64",
-                                       NULL};
-
 /* Half of the lanes do theirs at one place each; the values that compare are equal in half of the cases. */
 static void try_atomic(const atomic *a, way how, bool result) {
     machine *m = machine_new(32, false);
@@ -649,13 +551,13 @@ static void try_atomic(const atomic *a, way how, bool result) {
         snprintf(text, sizeof text, "ds_%s_%s%s %sv4, %s%s offset:%d", a->lds, result ? "rtn_" : "", a->type, to, data,
                  expected, OFFSET);
     } else {
-        snprintf(text, sizeof text, "%s_atomic_%s %s%s, %s%s offset:%d%s",
+        snprintf(text, sizeof text, "%s_atomic_%s %s%s, %s%s offset:%d%s%s",
                  how == BY_BASE || how == BY_LANE ? "global" : "flat", a->memory, to, how == BY_BASE ? "v4" : "v[4:5]",
                  data,
                  how == BY_BASE   ? ", s[2:3]"
                  : how == BY_LANE ? ", off"
                                   : "",
-                 OFFSET, result ? " glc" : "");
+                 OFFSET, result ? " " : "", result ? machine_family()->returning : "");
     }
     machine_set_exec(m, 0xffff0000u);
     machine_run(m, text);
@@ -675,7 +577,7 @@ static void try_atomic(const atomic *a, way how, bool result) {
     machine_free(m);
 }
 
-Test(rows_memory, atomic_operations) {
+ROWS_TEST(atomic_operations) {
     for (size_t i = 0; i < sizeof atomics / sizeof atomics[0]; i++) {
         for (int round = 0; round < 8; round++) {
             bool result = round % 2;
@@ -692,7 +594,7 @@ Test(rows_memory, atomic_operations) {
     }
 }
 
-Test(rows_memory, lanes_at_one_place_take_turns) {
+ROWS_TEST(lanes_at_one_place_take_turns) {
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     for (unsigned lane = 0; lane < 64; lane++) {
