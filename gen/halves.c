@@ -83,6 +83,11 @@ float half_to_float(enum half_type type, uint16_t bits) {
     return (float)half_to_double(type, bits);
 }
 
+uint16_t half_flush(enum half_type type, uint16_t bits) {
+    uint16_t exponent = type == HALF_F16 ? 0x7c00 : 0x7f80;
+    return (bits & exponent) == 0 ? bits & 0x8000 : bits;
+}
+
 uint16_t half_from_double(enum half_type type, double value) {
     return from_double(type, value, false);
 }

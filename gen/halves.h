@@ -11,6 +11,9 @@ enum half_type { HALF_F16, HALF_BF16 };
 double half_to_double(enum half_type type, uint16_t bits);
 float half_to_float(enum half_type type, uint16_t bits);
 
+/* Zero of the same sign for a subnormal, else the value itself. */
+uint16_t half_flush(enum half_type type, uint16_t bits);
+
 /* To nearest, ties to even; past the largest number infinity, subnormals kept. A NaN becomes the quiet NaN of its sign.
  */
 uint16_t half_from_double(enum half_type type, double value);

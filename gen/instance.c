@@ -180,7 +180,8 @@ static void check_expression(lua_State *L, const char *function, const char *exp
 }
 
 static int lua_kernel(lua_State *L) {
-    static const char *const keys[] = {"workgroup", "grid", "lds_bytes", "flop_per_tile", "bytes_per_tile", NULL};
+    static const char *const keys[] = {"workgroup",          "grid", "lds_bytes", "flop_per_tile", "bytes_per_tile",
+                                       "flushes_subnormals", NULL};
     struct emission *emission = emission_of(L);
     struct instance *instance = emission->instance;
     check_table(L, "kernel", keys);
@@ -194,6 +195,11 @@ static int lua_kernel(lua_State *L) {
     instance->lds_bytes = (uint32_t)get_number(L, "kernel", "lds_bytes", 0, UINT32_MAX);
     instance->flop_per_tile = get_number(L, "kernel", "flop_per_tile", 0, EXACT_MAX);
     instance->bytes_per_tile = get_number(L, "kernel", "bytes_per_tile", 0, EXACT_MAX);
+    lua_getfield(L, 1, "flushes_subnormals");
+    if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
+        return luaL_error(L, "kernel: expected true or false as 'flushes_subnormals', got %s", luaL_typename(L, -1));
+    instance->flushes_subnormals = lua_toboolean(L, -1);
+    lua_pop(L, 1);
     if (lua_getfield(L, 1, "grid") != LUA_TTABLE || luaL_len(L, -1) != 3)
         return luaL_error(L, "kernel: expected a list of three expressions as 'grid', got %s", luaL_typename(L, -1));
     for (int i = 0; i < 3; i++) {

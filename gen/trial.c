@@ -172,9 +172,12 @@ static void visit_row(void *context, const struct reference_row *row) {
     free(got);
 }
 
-static double *to_values(enum half_type type, const uint16_t *bits, int64_t count, double *values) {
+/* As the kernel's matrix instructions see them. */
+static double *to_values(const struct instance *instance, enum half_type type, const uint16_t *bits, int64_t count,
+                         double *values) {
     for (int64_t index = 0; index < count; index++)
-        values[index] = half_to_double(type, bits[index]);
+        values[index] =
+            half_to_double(type, instance->flushes_subnormals ? half_flush(type, bits[index]) : bits[index]);
     return values + count;
 }
 
@@ -194,9 +197,9 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     request.lse = with_lse ? trial->lse : NULL;
     if (!execute_check(target->instance, &request, error) || !run_kernel(trial, target, &request, findings, error))
         return false;
-    double *values = to_values(trial->type, trial->q, q_elements(&trial->problem), trial->values);
-    values = to_values(trial->type, trial->k, k_elements(&trial->problem), values);
-    to_values(trial->type, trial->v, v_elements(&trial->problem), values);
+    double *values = to_values(target->instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
+    values = to_values(target->instance, trial->type, trial->k, k_elements(&trial->problem), values);
+    to_values(target->instance, trial->type, trial->v, v_elements(&trial->problem), values);
     struct visit visit = {.trial = trial};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;

@@ -2,10 +2,11 @@
 #ifndef EMU_CHIPS_H
 #define EMU_CHIPS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Bits, so that a device may say which it runs. */
-typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2 } emu_family;
+typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2, EMU_CDNA = 4 } emu_family;
 
 typedef struct emu_chip {
     const char *arch;
@@ -13,6 +14,7 @@ typedef struct emu_chip {
     unsigned major; /* for __GFX11__ */
     int compute_units;
     size_t lds_bytes_workgroup;
+    bool matrix_flushes; /* matrix instructions take subnormals for zeros */
 } emu_chip;
 
 /* The chip whose name is the first `length` characters of `name`; NULL if there is none. */

@@ -226,6 +226,9 @@ static fmha_status build_command(const fmha_compiler *compiler, const emu_chip *
     snprintf(built->wave, sizeof built->wave, "-DFMHA_EMU_WAVE=%d", wave);
     snprintf(built->arch, sizeof built->arch, "-DFMHA_EMU_ARCH=%s", chip->arch);
     snprintf(built->chip_macro, sizeof built->chip_macro, "-D__%s__=1", chip->arch);
+    for (char *at = built->chip_macro + strlen("-D"); *at != '\0'; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
     snprintf(built->family_macro, sizeof built->family_macro, "-D__GFX%u__=1", chip->major);
     add_words(built, (const char *const[]){compiler->path, NULL});
     add_words(built, always);

@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 2
+#define FMHA_EMU_ABI_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,18 @@ enum fmha_emu_operation {
     FMHA_EMU_WMMA_GFX11_BF16,
     FMHA_EMU_WMMA_GFX12_F16,
     FMHA_EMU_WMMA_GFX12_BF16,
+    FMHA_EMU_MFMA_16X16X8_BF16,
+    FMHA_EMU_MFMA_16X16X16_F16,
+    FMHA_EMU_MFMA_16X16X16_BF16,
+    FMHA_EMU_MFMA_16X16X32_F16,
+    FMHA_EMU_MFMA_16X16X32_BF16,
+    FMHA_EMU_MFMA_32X32X4_BF16,
+    FMHA_EMU_MFMA_32X32X8_F16,
+    FMHA_EMU_MFMA_32X32X8_BF16,
+    FMHA_EMU_MFMA_32X32X16_F16,
+    FMHA_EMU_MFMA_32X32X16_BF16,
+    FMHA_EMU_PERMLANE16_SWAP,
+    FMHA_EMU_PERMLANE32_SWAP,
     FMHA_EMU_OPERATION_COUNT
 };
 
@@ -60,7 +72,7 @@ enum {
 struct fmha_emu_lane {
     unsigned short a[16];
     unsigned short b[16];
-    float c[8]; /* becomes D */
+    float c[16]; /* becomes D */
     unsigned word[FMHA_EMU_WORDS];
     unsigned index; /* within the wave */
     unsigned workitem[3];

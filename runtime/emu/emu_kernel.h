@@ -160,6 +160,8 @@ struct fmha_emu_dim3 {
 #include "emu_math.h"
 #if defined(__GFX12__)
 #include "emu_rdna4.h"
+#elif defined(__GFX9__)
+#include "emu_cdna.h"
 #else
 #include "emu_rdna3.h"
 #endif

@@ -43,4 +43,18 @@ void emu_wmma_gfx11_bf16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_wmma_gfx12_f16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_wmma_gfx12_bf16(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_cdna.c */
+void emu_mfma_16x16x8_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_16x16x16_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_16x16x16_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_16x16x32_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_16x16x32_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x4_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x8_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x8_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x16_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x16_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_permlane16_swap(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_permlane32_swap(emu_wave *wave, const struct fmha_emu_site *site);
+
 #endif

@@ -106,9 +106,13 @@ void emu_ds_swizzle(emu_wave *wave, const struct fmha_emu_site *site) {
     }
 }
 
-/* The guide: the lane is the byte address divided by 4, modulo 32 whatever the wave size. In wave64 each half permutes
- * within itself, which is how LLVM and Mesa use the instruction on gfx10 and gfx11. */
+/* The RDNA guides: the lane is the byte address divided by 4, modulo 32 whatever the wave size. In wave64 each half
+ * permutes within itself, which is how LLVM and Mesa use the instruction on gfx10 and gfx11. On gfx9 it reaches all 64
+ * lanes ("Vega" guide, DS_BPERMUTE_B32). */
 static unsigned addressed(const emu_wave *wave, unsigned lane) {
+    if (wave->worker->launch->chip->major == 9) {
+        return operand(wave, lane, FMHA_EMU_SELECT_LOW) / 4 % 64;
+    }
     return (lane & HALF) + operand(wave, lane, FMHA_EMU_SELECT_LOW) / 4 % HALF;
 }
 

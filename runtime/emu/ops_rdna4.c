@@ -38,7 +38,7 @@ static void multiply(emu_wave *wave, bool bf16) {
             d[at][row + i] = own_c[i];
         }
     }
-    emu_wmma_arrays((const uint16_t(*)[SIZE])a, (const uint16_t(*)[SIZE])b, d, bf16);
+    emu_wmma_arrays((const uint16_t(*)[SIZE])a, (const uint16_t(*)[SIZE])b, d, SIZE, bf16);
     for (unsigned lane = 0; lane < lanes; lane++) {
         float *own_c = (float *)wave->lanes[lane].seen.c;
         unsigned row = first_row(lane / SIZE, lanes);

@@ -129,6 +129,6 @@ void emu_wmma_bf16(emu_lane *lanes, unsigned count) {
     CHOOSE(bf16)(lanes, count);
 }
 
-void emu_wmma_arrays(const uint16_t a[16][16], const uint16_t b[16][16], float d[16][16], bool bf16) {
-    CHOOSE(arrays)(a, b, d, bf16);
+void emu_wmma_arrays(const uint16_t a[16][16], const uint16_t b[16][16], float d[16][16], unsigned depth, bool bf16) {
+    CHOOSE(arrays)(a, b, d, depth, bf16);
 }

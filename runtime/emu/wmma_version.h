@@ -88,9 +88,9 @@ TARGET static void VERSION(bf16)(emu_lane *lanes, unsigned count) {
     }
 }
 
-/* D += A B of matrices that stand as arrays: a[k][row], b[column][k], d[column][row]. */
+/* D += A B of matrices that stand as arrays: a[k][row], b[column][k], d[column][row], k below `depth`. */
 TARGET static void VERSION(arrays)(const uint16_t a[SIZE][SIZE], const uint16_t b[SIZE][SIZE], float d[SIZE][SIZE],
-                                   int is_bf16) {
+                                   unsigned depth, int is_bf16) {
     tile wide_a, wide_b;
     for (unsigned i = 0; i < SIZE; i++) {
         if (is_bf16) {
@@ -104,7 +104,7 @@ TARGET static void VERSION(arrays)(const uint16_t a[SIZE][SIZE], const uint16_t 
     for (unsigned n = 0; n < SIZE; n++) {
         VERSION(floats) sum[VERSION(parts)];
         memcpy(sum, d[n], sizeof sum);
-        for (unsigned k = 0; k < SIZE; k++) {
+        for (unsigned k = 0; k < depth; k++) {
             for (unsigned p = 0; p < VERSION(parts); p++) {
                 VERSION(floats) column, number = (VERSION(floats)){0} + wide_b[n][k];
                 memcpy(&column, wide_a[k] + p * WIDTH, sizeof column);

@@ -24,7 +24,11 @@
 //%     fail("--pipeline 2 is built for --orientation qk with --k-path direct")
 //% end
 //%
+//% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
 //% forward = {
+//%     -- The exponent of a weight, and l as it would be had the weights not been made larger.
+//%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
+//%     l = p_shift and "l * 0x1p-" .. p_shift .. "f" or "l",
 //%     wave_tiles = row_tiles // spec.waves,            -- 16-row tiles of a wave
 //%     k_steps = (D + 15) // 16, v_steps = (DV + 15) // 16,
 //%     key_steps = BK // 16,
@@ -95,6 +99,7 @@
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),
+//%     flushes_subnormals = arch.flushes_subnormals,
 //% }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
 struct fmha_forward_arguments {

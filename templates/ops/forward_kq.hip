@@ -133,8 +133,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             u32 own[$(L // 2)];
 #pragma unroll
             for (int i = 0; i < $(L); i += 2) {
-                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
-                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
+//% local low, high = forward.exponent("s[r][j][i]"), forward.exponent("s[r][j][i + 1]")
+                const float low = __builtin_amdgcn_exp2f($(low));
+                const float high = __builtin_amdgcn_exp2f($(high));
                 sum += low;
                 sum += high;
                 own[i / 2] = fmha_pack(low, high);
@@ -206,7 +207,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         if (query >= arguments.seqlen_q)
             continue;
         if (arguments.lse && lane / 16 == 0)
-            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
+            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf($(forward.l)));
         element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row(o, rows.o[r], inverse, lane / 16);
     }

@@ -158,7 +158,8 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             float sum = 0.0f;
 #pragma unroll
             for (int j = 0; j < $(J); ++j) {
-                const float weight = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
+//% local exponent = forward.exponent("s[r][j][i]")
+                const float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
                 rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
             }
@@ -227,7 +228,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
                         o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
                 }
                 if (arguments.lse && lane % 16 == 0)
-                    arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf(l));
+                    arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf($(forward.l)));
             }
             FMHA_SCHEDULE_FENCE();
         }

@@ -47,7 +47,7 @@
 //% local v_count = (v_rows + v_apart - 1) // v_apart
 //%
 //% -- A lane's operand: all of sixteen elements where every lane group holds a copy, else the group's share of them.
-//% local L, operand, replicated = atom.operand_length, atom.operand, atom.replicated
+//% local L, operand, replicated = atom.share, atom.operand, atom.replicated
 //%
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
@@ -111,12 +111,12 @@ FMHA_INLINE u32 fmha_finite(u32 pair)
     return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
 }
 
-//% if atom.operand_length == 16 then
+//% if atom.share == 16 then
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
     return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
-//% elseif atom.operand_length == 4 then
+//% elseif atom.share == 4 then
 /* Four neighbouring elements. */
 FMHA_INLINE u32x2 fmha_load4(const element *from)
 {

@@ -11,7 +11,9 @@
 
 #include "emu_test.h"
 
-#define KNOWN "gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153, gfx1200, gfx1201"
+#define KNOWN                                                                                                          \
+    "gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, "  \
+    "gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
 
 static void expect_error(fmha_status got, fmha_status status, const char *text) {
     cr_assert(eq(str, (char *)fmha_last_error(), (char *)text));
@@ -43,14 +45,15 @@ Test(driver, open_says_what_it_is) {
 }
 
 Test(driver, open_every_chip) {
-    static const char *const chips[] = {"gfx1100", "gfx1101", "gfx1102", "gfx1103",
-                                        "gfx1150", "gfx1151", "gfx1152", "gfx1153",
-                                        "gfx1200", "gfx1201"};
-    for (int i = 0; i < 8; i++) {
-        emu_test test = emu_test_open(chips[i]);
-        cr_assert(eq(str, (char *)test.info.arch, (char *)chips[i]));
+    int count = 0;
+    char known[] = KNOWN;
+    for (char *chip = strtok(known, ", "); chip != NULL; chip = strtok(NULL, ", ")) {
+        emu_test test = emu_test_open(chip);
+        cr_assert(eq(str, (char *)test.info.arch, chip));
         emu_test_close(&test);
+        count++;
     }
+    cr_assert(eq(int, count, 17));
 }
 
 Test(driver, open_refuses) {
@@ -60,7 +63,7 @@ Test(driver, open_refuses) {
                  "emu: unknown chip \"gfx11511\", known are " KNOWN ": did you mean emu:gfx1151?");
     expect_error(open_chip("a much longer name than any chip has, with words in it"), FMHA_ERROR_NO_DEVICE,
                  "emu: unknown chip \"a much longer name than any chip has, with words in it\", known are " KNOWN
-                 ": did you mean emu:gfx1100?");
+                 ": did you mean emu:gfx9-4-generic?");
     expect_error(open_chip("gfx1151:xnack+"), FMHA_ERROR_NO_DEVICE,
                  "emu: gfx1151 has no feature \":xnack+\": write emu:gfx1151");
 }
@@ -317,7 +320,7 @@ Test(driver, load_refuses_other_objects) {
     void *contents = read_library(EMU_TEST_OTHER_LIBRARY, &bytes), *module;
     expect_error(
         test.driver->module_load(test.device, contents, bytes, &module), FMHA_ERROR_ARGUMENT,
-        "emulated device: expected an image of its own compile step, version 2, got another shared object: compile "
+        "emulated device: expected an image of its own compile step, version 3, got another shared object: compile "
         "the source again");
     emu_test_close(&test);
 }

@@ -1,0 +1,72 @@
+/* CDNA (gfx908, gfx90a, gfx942, gfx950): matrix instructions, and the exchange of rows that CDNA4 adds. */
+#pragma once
+
+/* A and B: `Length` halves a lane; C and D: M M / 64 floats. */
+template <class Element, int Length, int Floats, class Half, class Float>
+FMHA_EMU_INLINE Float fmha_emu_mfma(const fmha_emu_site *site, Half a, Half b, Float c) {
+    static_assert(FMHA_EMU_WAVE == 64, "matrix instructions of CDNA need waves of 64");
+    static_assert(sizeof(Half) == 2 * Length && fmha_emu_same<fmha_emu_element<Half>, Element>::value,
+                  "A and B: expected vectors of _Float16 (f16), short (bf16) or __bf16 (bf16 of CDNA4), as many as the "
+                  "instruction takes of a lane");
+    static_assert(sizeof(Float) == 4 * Floats && fmha_emu_same<fmha_emu_element<Float>, float>::value,
+                  "C: expected a vector of 4 floats (16x16) or of 16 (32x32)");
+    fmha_emu_this lane = fmha_emu_this_lane();
+    *(FMHA_EMU_OWN Half *)lane->a = a;
+    *(FMHA_EMU_OWN Half *)lane->b = b;
+    *(FMHA_EMU_OWN Float *)lane->c = c;
+    fmha_emu_meet(lane, site);
+    return *(FMHA_EMU_OWN Float *)lane->c;
+}
+
+/* cbsz, abid and blgp permute blocks of A and lanes of B: not known here. */
+#define FMHA_EMU_MFMA(operation, name, element, length, floats, a, b, c, cbsz, abid, blgp)                             \
+    ({                                                                                                                 \
+        static_assert((cbsz) == 0 && (abid) == 0 && (blgp) == 0, name ": cbsz, abid and blgp: expected 0");            \
+        FMHA_EMU_MEET(operation, name, (fmha_emu_mfma<element, length, floats>), (a), (b), (c));                       \
+    })
+
+#define __builtin_amdgcn_mfma_f32_16x16x16f16(...)                                                                     \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X16_F16, "__builtin_amdgcn_mfma_f32_16x16x16f16", _Float16, 4, 4, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_32x32x8f16(...)                                                                      \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X8_F16, "__builtin_amdgcn_mfma_f32_32x32x8f16", _Float16, 4, 16, __VA_ARGS__)
+/* The first chip's bf16 takes half as many elements; later ones have it still. */
+#define __builtin_amdgcn_mfma_f32_16x16x8bf16(...)                                                                     \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X8_BF16, "__builtin_amdgcn_mfma_f32_16x16x8bf16", short, 2, 4, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_32x32x4bf16(...)                                                                     \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X4_BF16, "__builtin_amdgcn_mfma_f32_32x32x4bf16", short, 2, 16, __VA_ARGS__)
+#if !defined(__gfx908__)
+#define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(...)                                                                 \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X16_BF16, "__builtin_amdgcn_mfma_f32_16x16x16bf16_1k", short, 4, 4, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_32x32x8bf16_1k(...)                                                                  \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X8_BF16, "__builtin_amdgcn_mfma_f32_32x32x8bf16_1k", short, 4, 16, __VA_ARGS__)
+#endif
+
+#if defined(__gfx950__)
+#define __builtin_amdgcn_mfma_f32_16x16x32_f16(...)                                                                    \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X32_F16, "__builtin_amdgcn_mfma_f32_16x16x32_f16", _Float16, 8, 4, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_32x32x16_f16(...)                                                                    \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X16_F16, "__builtin_amdgcn_mfma_f32_32x32x16_f16", _Float16, 8, 16, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_16x16x32_bf16(...)                                                                   \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X32_BF16, "__builtin_amdgcn_mfma_f32_16x16x32_bf16", __bf16, 8, 4, __VA_ARGS__)
+#define __builtin_amdgcn_mfma_f32_32x32x16_bf16(...)                                                                   \
+    FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X16_BF16, "__builtin_amdgcn_mfma_f32_32x32x16_bf16", __bf16, 8, 16, __VA_ARGS__)
+
+typedef unsigned fmha_emu_pair __attribute__((ext_vector_type(2)));
+
+/* Both operands come back: odd rows of the first have changed places with even rows of the second. */
+FMHA_EMU_INLINE fmha_emu_pair fmha_emu_swap(const fmha_emu_site *site, unsigned first, unsigned second) {
+    fmha_emu_this lane = fmha_emu_this_lane();
+    unsigned low = fmha_emu_exchange_old(site, first, second);
+    return fmha_emu_pair{low, lane->word[FMHA_EMU_RESULT_HIGH]};
+}
+
+#define FMHA_EMU_SWAP(operation, name, first, second, fetch_inactive, bound_control)                                   \
+    ({                                                                                                                 \
+        FMHA_EMU_SITE(operation, name, (bool)(fetch_inactive), (bool)(bound_control));                                 \
+        fmha_emu_swap(&fmha_emu_site_here, (unsigned)(first), (unsigned)(second));                                     \
+    })
+#define __builtin_amdgcn_permlane16_swap(...)                                                                          \
+    FMHA_EMU_SWAP(FMHA_EMU_PERMLANE16_SWAP, "__builtin_amdgcn_permlane16_swap", __VA_ARGS__)
+#define __builtin_amdgcn_permlane32_swap(...)                                                                          \
+    FMHA_EMU_SWAP(FMHA_EMU_PERMLANE32_SWAP, "__builtin_amdgcn_permlane32_swap", __VA_ARGS__)
+#endif

@@ -1,0 +1,4 @@
+local chip = {}
+for name, value in pairs(load("arch/cdna.lua")) do chip[name] = value end
+chip.name = "gfx942"
+return chip
