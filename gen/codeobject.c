@@ -55,6 +55,11 @@ static const struct register_file *file_of(const char *target) {
     return file;
 }
 
+bool codeobject_unified_file(const char *target) {
+    const struct register_file *file = file_of(target);
+    return file != NULL && file->wave64_only && file->total == 512;
+}
+
 int codeobject_waves_per_simd(const char *target, int wave, int vgpr) {
     const struct register_file *file = file_of(target);
     if (file == NULL || (wave != 64 && (wave != 32 || file->wave64_only)) || vgpr < 0) {

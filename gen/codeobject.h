@@ -11,7 +11,8 @@ struct resources {
     char symbol[256];
     char target[64];      /* "gfx1151", with feature suffixes where the object has them */
     int wave;             /* 32 or 64 */
-    int vgpr, agpr, sgpr; /* vgpr counts all vector registers that occupy the file, accumulation registers included */
+    int vgpr, agpr, sgpr; /* vgpr: those that occupy the file, accumulation registers included; where these have a file
+                             of their own (gfx908), of both files the more */
     int vgpr_spills, sgpr_spills;
     int scratch_bytes;  /* private segment per work item */
     int lds_bytes;      /* fixed group segment */
@@ -35,6 +36,9 @@ bool codeobject_resources_assembly(const char *text, size_t length, const char *
  */
 bool codeobject_is_elf(const void *bytes, size_t length);
 bool codeobject_has_metadata(const char *text, size_t length);
+
+/* Whether accumulation registers are of the file of the others: gfx90a and later; false where there are none. */
+bool codeobject_unified_file(const char *target);
 
 /* Waves that one SIMD holds when each needs `vgpr` vector registers; 0 for a chip that is not in the table. */
 int codeobject_waves_per_simd(const char *target, int wave, int vgpr);

@@ -176,8 +176,10 @@ Test(codeobject, waves_per_simd_are_those_of_llvm_on_rdna3) {
 }
 
 Test(codeobject, waves_per_simd_are_those_of_llvm_on_other_chips) {
-    static const char *const both[] = {"gfx1010", "gfx1030", "gfx1200", "gfx1201", "gfx11-generic", "gfx12-generic"};
-    static const char *const wide[] = {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx9-4-generic"};
+    static const char *const both[] = {"gfx1010", "gfx1030",         "gfx1036",       "gfx1200",
+                                       "gfx1201", "gfx10-3-generic", "gfx11-generic", "gfx12-generic"};
+    static const char *const wide[] = {"gfx906", "gfx908",       "gfx90a",        "gfx942",
+                                       "gfx950", "gfx9-generic", "gfx9-4-generic"};
     for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
         compare_with_llvm(both[i], 32);
         compare_with_llvm(both[i], 64);
@@ -185,6 +187,29 @@ Test(codeobject, waves_per_simd_are_those_of_llvm_on_other_chips) {
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
         compare_with_llvm(wide[i], 64);
     }
+}
+
+/* The compiler's own figures for a kernel that holds 64 accumulation registers: gfx908 keeps them in a second file as
+ * large as the first, gfx90a and later behind the others (from accum_offset on), where they count for occupancy. */
+Test(codeobject, accumulation_registers_are_counted_where_they_are) {
+    static const struct {
+        const char *arch;
+        bool unified;
+    } rows[] = {{"gfx908", false}, {"gfx90a", true}, {"gfx942", true}, {"gfx950", true}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct compiled object = compile_text("extern \"C\" __attribute__((global)) void k(int *p) {\n"
+                                              "  asm volatile(\"\" ::: \"v9\", \"a63\"); *p = 0;\n}\n",
+                                              rows[i].arch, 64, NULL);
+        struct resources resources;
+        struct error error;
+        cr_assert(codeobject_resources(object.bytes, object.length, NULL, &resources, &error), "%s", error.text);
+        cr_assert_eq(resources.agpr, 64, "%s: %d", rows[i].arch, resources.agpr);
+        cr_assert_eq(resources.vgpr, rows[i].unified ? 12 + 64 : 64, "%s: %d", rows[i].arch, resources.vgpr);
+        cr_assert_eq(codeobject_unified_file(rows[i].arch), rows[i].unified);
+        compiled_free(&object);
+    }
+    cr_assert_not(codeobject_unified_file("gfx1151"));
+    cr_assert_not(codeobject_unified_file("gfx1300"));
 }
 
 static void expect_waves(const char *target, int wave, int vgpr, int lds_bytes, int workgroup, int by_lds, int waves) {
