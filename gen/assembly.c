@@ -580,10 +580,6 @@ static bool holds_block(const struct assembly_loop *loop, int block) {
 static void nest_loops(struct assembly *assembly) {
     for (int i = 0; i < assembly->loop_count; i++) {
         struct assembly_loop *loop = &assembly->loops[i];
-        for (int k = 0; k < loop->block_count; k++) {
-            loop->holds_matrix = loop->holds_matrix || assembly->blocks[loop->blocks[k]].mix.count[MIX_MATRIX] > 0;
-        }
-        loop->innermost_matrix = loop->holds_matrix;
         for (int k = 0; k < assembly->loop_count; k++) {
             const struct assembly_loop *other = &assembly->loops[k];
             if (k != i && holds_block(other, loop->header) &&
@@ -593,14 +589,26 @@ static void nest_loops(struct assembly *assembly) {
         }
     }
     for (int i = 0; i < assembly->loop_count; i++) {
-        struct assembly_loop *loop = &assembly->loops[i];
         for (int k = i; k >= 0; k = assembly->loops[k].parent) {
-            loop->depth++;
-        }
-        if (loop->holds_matrix && loop->parent >= 0) {
-            assembly->loops[loop->parent].innermost_matrix = false;
+            assembly->loops[i].depth++;
         }
     }
+}
+
+static bool loop_holds(const struct assembly *assembly, int loop, enum mix_id id) {
+    bool holds = false;
+    for (int k = 0; k < assembly->loops[loop].block_count; k++) {
+        holds = holds || assembly->blocks[assembly->loops[loop].blocks[k]].mix.count[id] > 0;
+    }
+    return holds;
+}
+
+bool assembly_innermost(const struct assembly *assembly, int loop, enum mix_id id) {
+    bool innermost = loop_holds(assembly, loop, id);
+    for (int i = 0; i < assembly->loop_count && innermost; i++) {
+        innermost = assembly->loops[i].parent != loop || !loop_holds(assembly, i, id);
+    }
+    return innermost;
 }
 
 static bool find_loops(struct graph *graph, struct assembly *assembly) {

@@ -19,9 +19,8 @@ struct assembly_loop {
     int header;
     int *blocks; /* in program order */
     int block_count;
-    int parent;                          /* the loop around it, -1: none */
-    int depth;                           /* 1: outermost */
-    bool holds_matrix, innermost_matrix; /* the latter: it holds matrix instructions and no loop inside it does */
+    int parent; /* the loop around it, -1: none */
+    int depth;  /* 1: outermost */
 };
 
 struct assembly {
@@ -42,6 +41,9 @@ struct assembly {
 bool assembly_parse(const char *text, size_t length, const char *symbol, struct assembly *assembly,
                     struct error *error);
 void assembly_free(struct assembly *assembly); /* leaves it empty */
+
+/* Whether a loop holds what `id` counts and no loop inside it does. */
+bool assembly_innermost(const struct assembly *assembly, int loop, enum mix_id id);
 
 /* Whether every way from the entry to `block` passes `above`; both reachable. */
 bool assembly_dominates(const struct assembly *assembly, int above, int block);

@@ -20,12 +20,13 @@ void issue_work_add(const struct assembly *assembly, int block, const struct iss
     for (int k = one->first; k < one->first + one->count; k++) {
         const struct instruction *instruction = &assembly->instructions[k];
         work->known = issue_tick(family, wave, instruction, &clocks) && work->known;
-        flop += instruction->unit == MIX_MATRIX ? issue_matrix_flop(instruction->text) : 0;
+        flop += issue_flop(family, wave, instruction);
     }
     work->clocks.matrix += times * clocks.matrix;
     work->clocks.simd += times * clocks.simd;
     work->flop += times * flop;
     work->lds_bytes += times * wave * count[MIX_LDS_BYTES];
+    work->lds_exchange_bytes += times * wave * 4.0 * count[MIX_LDS_EXCHANGES];
     work->l0_bytes += times * wave * ((double)count[MIX_GLOBAL_BYTES] + count[MIX_SCRATCH_BYTES]);
 }
 
@@ -42,23 +43,24 @@ void issue_bound_of(const struct assembly *assembly, const int *blocks, int bloc
 /* ---- Ways through a loop
  * -------------------------------------------------------------------------------------------------- */
 
-/* What a way has done when it has left a block; compared from the first member on. */
+/* What a way has done when it has left a block; compared from the first member on. `useful`: issue_useful. */
 struct score {
-    double matrix, cycles, bytes; /* cycles below zero where few are wanted */
+    double useful, cycles, bytes; /* cycles below zero where few are wanted */
     int from;                     /* the block before, as an index into the sequence; -1: none */
     bool reached;
 };
 
 static bool better(const struct score *left, const struct score *right) {
-    if (!right->reached || left->matrix != right->matrix) {
-        return !right->reached || left->matrix > right->matrix;
+    if (!right->reached || left->useful != right->useful) {
+        return !right->reached || left->useful > right->useful;
     }
     return left->cycles != right->cycles ? left->cycles > right->cycles : left->bytes > right->bytes;
 }
 
-/* Both ways do the most matrix work that a pass can do, so that an early out is none of them. "skip" then takes the
- * least cycles and, where that leaves a choice, moves the most bytes: of two ways to load a tile the cheaper one, and a
- * guarded load that costs no cycles is not left out. "take" takes the most cycles. */
+/* Both ways do the most useful work (matrix instructions, or multiply-adds) that a pass can do, so that an early out is
+ * none of them. "skip" then takes the least cycles and, where that leaves a choice, moves the most bytes: of two ways
+ * to load a tile the cheaper one, and a guarded load that costs no cycles is not left out. "take" takes the most
+ * cycles. */
 static struct score block_score(const struct assembly *assembly, int block, const char *target, int wave, bool skip) {
     struct issue_bound bound;
     const struct mix *mix = &assembly->blocks[block].mix;
@@ -68,7 +70,7 @@ static struct score block_score(const struct assembly *assembly, int block, cons
         cycles = mix->count[MIX_VALU] + 4.0 * mix->count[MIX_TRANSCENDENTAL];
     }
     double bytes = (double)mix->count[MIX_LDS_BYTES] + mix->count[MIX_GLOBAL_BYTES];
-    return (struct score){mix->count[MIX_MATRIX], skip ? -cycles : cycles, bytes, -1, false};
+    return (struct score){mix->count[issue_useful(issue_family_of(target))], skip ? -cycles : cycles, bytes, -1, false};
 }
 
 /* The loop's blocks in an order in which every edge but those back goes forward. */
@@ -115,7 +117,7 @@ static bool find_way(const struct assembly *assembly, const struct assembly_loop
                 last = i;
             } else if (next > i) {
                 struct score sum = block_score(assembly, sequence[next], target, wave, skip);
-                sum.matrix += scores[i].matrix;
+                sum.useful += scores[i].useful;
                 sum.cycles += scores[i].cycles;
                 sum.bytes += scores[i].bytes;
                 sum.from = i;

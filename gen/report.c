@@ -92,16 +92,25 @@ static bool read_file(const struct report_request *request, struct report *repor
     return true;
 }
 
-static double per_matrix(const struct mix *mix, enum mix_id id) {
-    return mix->count[MIX_MATRIX] > 0 ? (double)mix->count[id] / mix->count[MIX_MATRIX] : 0;
+static double per_useful(const struct report *report, const struct mix *mix, enum mix_id id) {
+    return mix->count[report->useful] > 0 ? (double)mix->count[id] / mix->count[report->useful] : 0;
 }
 
-/* The loop with the fewest VALU per matrix instruction does the bulk of the work; the others mask what they compute. */
+/* What the bound is a share of, and what the loops' instructions are counted per. */
+static const char *useful_word(const struct report *report) {
+    return report->useful == MIX_MATRIX ? "matrix" : "multiply-add";
+}
+
+static const char *useful_words(const struct report *report) {
+    return report->useful == MIX_MATRIX ? "matrix instructions" : "multiply-adds";
+}
+
+/* The loop with the fewest VALU per useful instruction does the bulk of the work; the others mask what they compute. */
 static void assign_roles(struct report *report) {
     int body = 0;
     for (int i = 1; i < report->loop_count; i++) {
-        if (per_matrix(&report->loops[i].issue.total, MIX_VALU) <
-            per_matrix(&report->loops[body].issue.total, MIX_VALU)) {
+        if (per_useful(report, &report->loops[i].issue.total, MIX_VALU) <
+            per_useful(report, &report->loops[body].issue.total, MIX_VALU)) {
             body = i;
         }
     }
@@ -118,7 +127,7 @@ static bool analyse_loops(struct report *report, struct error *error) {
     }
     for (int i = 0; i < assembly->loop_count; i++) {
         struct report_loop *loop = &report->loops[report->loop_count];
-        if (!assembly->loops[i].innermost_matrix) {
+        if (!assembly_innermost(assembly, i, report->useful)) {
             continue;
         }
         loop->loop = &assembly->loops[i];
@@ -141,6 +150,7 @@ bool report_run(const struct report_request *request, struct report *report, str
         report->wave = report->has_resources ? report->resources.wave : request->wave != 0 ? request->wave : usual;
         report->clock_ghz = request->clock_ghz;
         report->compute_units = request->compute_units > 0 ? request->compute_units : 1;
+        report->useful = issue_useful(issue_family_of(report->arch));
         good = analyse_loops(report, error);
     }
     if (!good) {
@@ -210,11 +220,12 @@ static void table_resources(const struct report *report, struct text *out) {
                   "registers   unknown: a disassembly does not say; give the code object or the compiler's text\n");
         return;
     }
-    text_printf(out, "registers   %d VGPR", resources->vgpr);
+    text_printf(out, "registers   %d VGPR, ", resources->vgpr);
     if (resources->agpr > 0) {
-        text_printf(out, " (%d of them accumulation registers)", resources->agpr);
+        text_printf(out, "%d AGPR %s, ", resources->agpr,
+                    codeobject_unified_file(resources->target) ? "among them" : "in a file of their own");
     }
-    text_printf(out, ", %d SGPR\n", resources->sgpr);
+    text_printf(out, "%d SGPR\n", resources->sgpr);
     text_printf(out, "spills      %d VGPR, %d SGPR; scratch %d bytes per work item\n", resources->vgpr_spills,
                 resources->sgpr_spills, resources->scratch_bytes);
     text_printf(out, "LDS         %d bytes per workgroup\n", resources->lds_bytes);
@@ -235,10 +246,13 @@ static void table_resources(const struct report *report, struct text *out) {
                 resources->kernarg_bytes);
 }
 
-/* A column is shown when any of the loop's blocks has something in it, the main ones always. */
+/* A column is shown when any of the loop's blocks has something in it, the main ones always; multiply-adds where they
+ * are the work. */
 static bool is_shown(const struct mix *total, int id) {
-    return total->count[id] > 0 || id == MIX_MATRIX || id == MIX_VALU || id == MIX_TRANSCENDENTAL || id == MIX_LDS ||
-           id == MIX_GLOBAL;
+    if (id == MIX_MULTIPLY_ADD || id == MIX_MATRIX) {
+        return (total->count[MIX_MATRIX] > 0) == (id == MIX_MATRIX);
+    }
+    return total->count[id] > 0 || id == MIX_VALU || id == MIX_TRANSCENDENTAL || id == MIX_LDS || id == MIX_GLOBAL;
 }
 
 static int column_width(const struct mix *total, int id) {
@@ -260,20 +274,20 @@ static void table_row(struct text *out, const char *label, const char *mark, con
 
 static void table_bound(const struct report *report, const struct issue_way *way, bool choice, struct text *out) {
     const struct issue_bound *bound = &way->bound;
-    text_printf(out, "  bound%s%s", choice ? ", " : "", choice ? way->name : "");
+    text_printf(out, "  modelled bound%s%s", choice ? ", " : "", choice ? way->name : "");
     if (!bound->known) {
         text_printf(out, ": unknown; no cycle counts for %s's instructions here%s\n",
                     report->arch[0] != 0 ? report->arch : "an unnamed chip",
                     report->arch[0] != 0 ? "" : "; name the chip with --arch");
         return;
     }
-    text_printf(out, ": %.1f%% of the matrix rate", bound->percent);
+    text_printf(out, ": %.1f%% of the %s rate", bound->percent, useful_word(report));
     if (report->clock_ghz > 0) {
         text_printf(out, ", %.1f TFLOP/s of %d compute unit%s at %g GHz", report_tflops(report, bound),
                     report->compute_units, report->compute_units == 1 ? "" : "s", report->clock_ghz);
     }
-    text_printf(out, " (cycles: matrix %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", bound->matrix_cycles,
-                bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
+    text_printf(out, " (cycles: %s %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", useful_word(report),
+                bound->matrix_cycles, bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
 }
 
 static void table_other(void *context, const char *word, size_t length) {
@@ -281,9 +295,11 @@ static void table_other(void *context, const char *word, size_t length) {
     text_printf(out, " %.*s", (int)length, word);
 }
 
-static void table_per_matrix(const char *way, const struct mix *mix, struct text *out) {
-    text_printf(out, "  per matrix instruction%s: %.2f VALU, %.2f transcendental, %.2f LDS\n", way,
-                per_matrix(mix, MIX_VALU), per_matrix(mix, MIX_TRANSCENDENTAL), per_matrix(mix, MIX_LDS));
+static void table_per_useful(const struct report *report, const char *way, const struct mix *mix, struct text *out) {
+    text_printf(out, "  per %s%s: %.2f VALU, %.2f transcendental, %.2f LDS\n",
+                report->useful == MIX_MATRIX ? "matrix instruction" : useful_word(report), way,
+                per_useful(report, mix, MIX_VALU), per_useful(report, mix, MIX_TRANSCENDENTAL),
+                per_useful(report, mix, MIX_LDS));
 }
 
 static void table_loop(const struct report *report, const struct report_loop *loop, struct text *out) {
@@ -311,9 +327,9 @@ static void table_loop(const struct report *report, const struct report_loop *lo
     if (some) {
         text_puts(out, "  * not in every pass\n");
     }
-    table_per_matrix("", total, out);
+    table_per_useful(report, "", total, out);
     for (int i = 0; i < issue->way_count && issue->way_count > 1; i++) {
-        table_per_matrix(i == 0 ? ", skip" : ", take", &issue->ways[i].mix, out);
+        table_per_useful(report, i == 0 ? ", skip" : ", take", &issue->ways[i].mix, out);
     }
     for (int i = 0; i < issue->way_count; i++) {
         table_bound(report, &issue->ways[i], issue->way_count > 1, out);
@@ -326,7 +342,7 @@ static void table_loop(const struct report *report, const struct report_loop *lo
         }
     }
     if (issue->inner) {
-        text_puts(out, "  holds a loop without matrix instructions, counted as if it ran once\n");
+        text_printf(out, "  holds a loop without %s, counted as if it ran once\n", useful_words(report));
     }
     if (total->count[MIX_OTHER] > 0) {
         text_puts(out, "  other:");
@@ -343,9 +359,9 @@ void report_table(const struct report *report, struct text *out) {
         table_loop(report, &report->loops[i], out);
     }
     if (report->loop_count == 0) {
-        text_puts(out, "\nno loop holds matrix instructions\n");
+        text_printf(out, "\nno loop holds %s\n", useful_words(report));
     } else {
-        text_puts(out, "\nThe bound counts the cycles of issue alone and is no measurement.\n");
+        text_puts(out, "\nThe bound is modelled: it counts the cycles of issue alone and is no measurement.\n");
     }
     report_run_table(report, out);
     if (report->assembly.calls > 0) {
@@ -363,11 +379,11 @@ void report_put_mix(struct json *json, cJSON *to, const struct mix *mix) {
     }
 }
 
-static void put_per_matrix(struct json *json, cJSON *to, const struct mix *mix) {
+static void put_per_useful(struct json *json, cJSON *to, const struct report *report, const struct mix *mix) {
     cJSON *object = json_put_object(json, to, "per_matrix");
-    json_put_rounded(json, object, "valu", per_matrix(mix, MIX_VALU));
-    json_put_rounded(json, object, "transcendental", per_matrix(mix, MIX_TRANSCENDENTAL));
-    json_put_rounded(json, object, "lds", per_matrix(mix, MIX_LDS));
+    json_put_rounded(json, object, "valu", per_useful(report, mix, MIX_VALU));
+    json_put_rounded(json, object, "transcendental", per_useful(report, mix, MIX_TRANSCENDENTAL));
+    json_put_rounded(json, object, "lds", per_useful(report, mix, MIX_LDS));
 }
 
 void report_put_bound(struct json *json, cJSON *to, const struct report *report, const struct issue_bound *bound) {
@@ -431,7 +447,7 @@ static void put_ways(struct json *json, cJSON *to, const struct report *report, 
             json_append(json, labels, cJSON_CreateString(report->assembly.blocks[way->blocks[k]].label));
         }
         report_put_mix(json, json_put_object(json, object, "total"), &way->mix);
-        put_per_matrix(json, object, &way->mix);
+        put_per_useful(json, object, report, &way->mix);
         report_put_bound(json, object, report, &way->bound);
     }
 }
@@ -452,7 +468,7 @@ static void put_loop(struct json *json, cJSON *loops, const struct report *repor
         report_put_mix(json, item, &block->mix);
     }
     report_put_mix(json, json_put_object(json, object, "total"), &issue->total);
-    put_per_matrix(json, object, &issue->total);
+    put_per_useful(json, object, report, &issue->total);
     report_put_bound(json, object, report, &issue->ways[0].bound);
     put_ways(json, object, report, issue);
     cJSON *waits = json_put_array(json, object, "waits");
@@ -478,6 +494,7 @@ bool report_json(const struct report *report, struct text *out, struct error *er
         json_put_null(&json, root, "arch");
     }
     json_put_number(&json, root, "wave", report->wave);
+    json_put_string(&json, root, "useful", mix_names[report->useful].name);
     put_resources(&json, root, report);
     cJSON *loops = json_put_array(&json, root, "loops");
     for (int i = 0; i < report->loop_count; i++) {

@@ -26,7 +26,7 @@ struct report_request {
 
 struct report_loop {
     const struct assembly_loop *loop; /* of report.assembly */
-    const char *role;                 /* "body": fewest VALU per matrix instruction; "edge": the others */
+    const char *role;                 /* "body": fewest VALU per useful instruction; "edge": the others */
     struct issue_loop issue;
 };
 
@@ -37,7 +37,8 @@ struct report {
     bool has_resources; /* disassembly has none */
     struct resources resources;
     struct assembly assembly;
-    struct report_loop *loops; /* the innermost loops that hold matrix instructions, in program order */
+    enum mix_id useful;        /* issue_useful of the chip */
+    struct report_loop *loops; /* the innermost loops that hold what is useful, in program order */
     int loop_count;
     struct report_problem *problems; /* report_run.h; one for each shape */
     size_t problem_count;

@@ -259,16 +259,18 @@ static void table_blocks(const struct report *report, const struct report_proble
 static void table_bound(const struct report *report, const char *what, const struct issue_bound *bound,
                         struct text *out) {
     if (!bound->known) {
-        text_printf(out, "  %s: unknown; no cycle counts for %s's instructions here\n", what, report->arch);
+        text_printf(out, "  modelled %s: unknown; no cycle counts for %s's instructions here\n", what, report->arch);
         return;
     }
-    text_printf(out, "  %s: %.1f%% of the matrix rate", what, bound->percent);
+    bool matrix = report->useful == MIX_MATRIX;
+    text_printf(out, "  modelled %s: %.1f%% of the %s rate", what, bound->percent, matrix ? "matrix" : "multiply-add");
     if (report->clock_ghz > 0)
         text_printf(out, ", %.1f TFLOP/s and %.1f us of %d compute unit%s at %g GHz", report_tflops(report, bound),
                     microseconds(report, bound), report->compute_units, report->compute_units == 1 ? "" : "s",
                     report->clock_ghz);
-    text_printf(out, " (cycles: matrix %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", bound->matrix_cycles,
-                bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
+    text_printf(out, " (cycles: %s %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n",
+                matrix ? "matrix" : "multiply-add", bound->matrix_cycles, bound->simd_cycles, bound->lds_cycles,
+                bound->l0_cycles, bound->slowest);
 }
 
 static void table_memory(const struct report_problem *problem, struct text *out) {
@@ -312,7 +314,7 @@ void report_run_table(const struct report *report, struct text *out) {
                     value(problem, "workgroups", ""), value(problem, "waves", ""));
         table_blocks(report, problem, out);
         table_bound(report, "bound", &problem->bound, out);
-        table_bound(report, "with the bank cycles that were counted", &problem->bound_conflict, out);
+        table_bound(report, "bound with the bank cycles that were counted", &problem->bound_conflict, out);
         table_memory(problem, out);
         table_waits(problem, out);
     }

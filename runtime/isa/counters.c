@@ -154,6 +154,7 @@ static void add_totals(isa_counters *counters, const isa_kernel *kernel, const s
         total[ISA_COUNT_LDS_CONFLICTS] += tally->lds_conflicts;
         counters->work.clocks.matrix += (double)tally->executed * cost->matrix;
         counters->work.clocks.simd += (double)tally->executed * cost->simd;
+        counters->work.lds_exchange_bytes += (double)tally->executed * cost->exchange_bytes;
         if (cost->load >= 0) {
             uint64_t *waits = &total[ISA_COUNT_LOADS + 3 * cost->load];
             add_waits(tally, &waits[0], &waits[1], &waits[2]);

@@ -43,7 +43,7 @@ typedef struct isa_account {
 typedef struct isa_counters {
     pthread_mutex_t lock;
     uint64_t total[ISA_COUNT_TOTALS];
-    struct issue_work work; /* its clocks */
+    struct issue_work work; /* its clocks and exchanges */
     const struct issue_family *family;
     emu_traffic traffic;
     isa_account *accounts; /* of launches that were counted by instruction */

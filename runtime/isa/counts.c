@@ -12,7 +12,11 @@ static void cost_of(const struct issue_family *family, unsigned wave, const char
     int load, limits[ISSUE_COUNTERS];
     instruction_classify(text, &instruction);
     *known = issue_tick(family, (int)wave, &instruction, &clocks) && *known;
-    *cost = (isa_cost){.matrix = (uint16_t)clocks.matrix, .simd = (uint16_t)clocks.simd, .counter = -1, .load = -1};
+    *cost = (isa_cost){.matrix = (uint16_t)clocks.matrix,
+                       .simd = (uint16_t)clocks.simd,
+                       .exchange_bytes = (uint16_t)(instruction.exchange ? 4 * wave : 0),
+                       .counter = -1,
+                       .load = -1};
     if (issue_raises(family, &instruction, &counter, &load)) {
         cost->counter = (int8_t)counter;
         cost->load = (int8_t)load;

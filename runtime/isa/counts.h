@@ -8,6 +8,7 @@
 /* Of each instruction of a kernel, what the issue model says of it. */
 typedef struct isa_cost {
     uint16_t matrix, simd;         /* cycles */
+    uint16_t exchange_bytes;       /* of all lanes, through the LDS pipe beside memory */
     int8_t counter;                /* issue_counter that it raises; -1: none */
     int8_t load;                   /* issue_load; -1: none */
     int8_t limits[ISSUE_COUNTERS]; /* of a wait; -1: any number may be under way */

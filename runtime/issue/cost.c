@@ -7,50 +7,82 @@
 /* ---- Facts --------------------------------------------------------------------------------------------------------
  */
 
-/* The longest matching prefix counts. */
+/* LDS: 32 banks of 4 bytes a compute unit (AMD's ISA documents, "Local Data Share"); on gfx950 twice that
+ * (chipsandcheese.com, "AMD's CDNA 4 Architecture Announcement", of what AMD said of it). Vector cache: 64 bytes a
+ * cycle on GCN, CDNA 1 and 2 and the RDNAs, 128 on gfx942 and gfx950 (the peaks of "vL1D Cache BW" in AMD's ROCm
+ * Compute Profiler). Where sources differ the higher rate stands: a bound may be too high, not too low. The longest
+ * matching prefix counts. gfx9-4-generic is reckoned as gfx942. */
 static const struct issue_family families[] = {
-    {"gfx11", true, 2, 128, 64, false, false},        {"gfx120", true, 2, 128, 64, false, true},
-    {"gfx12-generic", true, 2, 128, 64, false, true}, {"gfx908", false, 4, 128, 64, true, false},
-    {"gfx90a", false, 4, 128, 64, true, false},       {"gfx942", false, 4, 128, 0, true, false},
-    {"gfx950", false, 4, 0, 0, true, false},
+    {"gfx906", false, 0, 4, 128, 64, true, false},
+    {"gfx9-generic", false, 0, 4, 128, 64, true, false},
+    {"gfx908", false, ISSUE_CDNA1, 4, 128, 64, true, false},
+    {"gfx90a", false, ISSUE_CDNA2, 4, 128, 64, true, false},
+    {"gfx942", false, ISSUE_CDNA3, 4, 128, 128, true, false},
+    {"gfx9-4-generic", false, ISSUE_CDNA3, 4, 128, 128, true, false},
+    {"gfx950", false, ISSUE_CDNA4, 4, 256, 128, true, false},
+    {"gfx103", true, 0, 2, 128, 64, false, false},
+    {"gfx10-3-generic", true, 0, 2, 128, 64, false, false},
+    {"gfx11", true, ISSUE_RDNA3, 2, 128, 64, false, false},
+    {"gfx120", true, ISSUE_RDNA4, 2, 128, 64, false, true},
+    {"gfx12-generic", true, ISSUE_RDNA4, 2, 128, 64, false, true},
 };
 
-/* Cycles that one matrix instruction keeps the matrix pipe busy; the longest matching pair counts. */
+enum { CDNA12 = ISSUE_CDNA1 | ISSUE_CDNA2, CDNA34 = ISSUE_CDNA3 | ISSUE_CDNA4 };
+
+/* Cycles that one matrix instruction keeps the matrix pipe busy, and how many products of its shape it makes; the
+ * longest matching mnemonic counts. CDNA 1 to 3 and RDNA 3: AMD's matrix instruction calculator ("Execution cycles" and
+ * "blocks" of --detail-instruction). CDNA 4: four cycles for each pass that LLVM's scheduling model gives it
+ * (SISchedule.td, GFX950), which agrees with the peak rates of AMD's data sheet of the MI355X. */
 static const struct matrix_cost {
-    const char *family, *mnemonic;
-    int cycles;
+    unsigned units;
+    const char *mnemonic;
+    int cycles, blocks;
 } matrix_costs[] = {
-    {"gfx11", "v_wmma_f32_16x16x16_", 32},
-    {"gfx11", "v_wmma_f16_16x16x16_f16", 32},
-    {"gfx11", "v_wmma_bf16_16x16x16_bf16", 32},
-    {"gfx12", "v_wmma_f32_16x16x16_f16", 16},
-    {"gfx12", "v_wmma_f32_16x16x16_bf16", 16},
-    {"gfx12", "v_wmma_f16_16x16x16_f16", 16},
-    {"gfx12", "v_wmma_bf16_16x16x16_bf16", 16},
-    {"gfx12", "v_wmma_f32_16x16x16_fp8_", 8},
-    {"gfx12", "v_wmma_f32_16x16x16_bf8_", 8},
-    {"gfx908", "v_mfma_f32_16x16x16f16", 32},
-    {"gfx908", "v_mfma_f32_16x16x8bf16", 32},
-    {"gfx908", "v_mfma_f32_32x32x8f16", 64},
-    {"gfx908", "v_mfma_f32_32x32x4bf16", 64},
-    {"gfx90a", "v_mfma_f32_16x16x16f16", 32},
-    {"gfx90a", "v_mfma_f32_16x16x16bf16_1k", 32},
-    {"gfx90a", "v_mfma_f32_32x32x8f16", 64},
-    {"gfx90a", "v_mfma_f32_32x32x8bf16_1k", 64},
-    {"gfx942", "v_mfma_f32_16x16x16_f16", 16},
-    {"gfx942", "v_mfma_f32_16x16x16_bf16", 16},
-    {"gfx942", "v_mfma_f32_32x32x8_f16", 32},
-    {"gfx942", "v_mfma_f32_32x32x8_bf16", 32},
-    {"gfx942", "v_mfma_f32_16x16x32_fp8_", 16},
-    {"gfx942", "v_mfma_f32_16x16x32_bf8_", 16},
-    {"gfx942", "v_mfma_f32_32x32x16_fp8_", 32},
-    {"gfx942", "v_mfma_f32_32x32x16_bf8_", 32},
-    {"gfx950", "v_mfma_f32_16x16x32_f16", 16},
-    {"gfx950", "v_mfma_f32_16x16x32_bf16", 16},
-    {"gfx950", "v_mfma_f32_32x32x16_f16", 32},
-    {"gfx950", "v_mfma_f32_32x32x16_bf16", 32},
-    {"gfx950", "v_mfma_f32_16x16x128_f8f6f4", 16}, /* 32 when an operand has 8 bits: see matrix_cycles */
-    {"gfx950", "v_mfma_scale_f32_16x16x128_f8f6f4", 16},
+    {ISSUE_RDNA3, "v_wmma_f32_16x16x16_", 32, 1},
+    {ISSUE_RDNA3, "v_wmma_f16_16x16x16_f16", 32, 1},
+    {ISSUE_RDNA3, "v_wmma_bf16_16x16x16_bf16", 32, 1},
+    {ISSUE_RDNA4, "v_wmma_f32_16x16x16_f16", 16, 1},
+    {ISSUE_RDNA4, "v_wmma_f32_16x16x16_bf16", 16, 1},
+    {ISSUE_RDNA4, "v_wmma_f16_16x16x16_f16", 16, 1},
+    {ISSUE_RDNA4, "v_wmma_bf16_16x16x16_bf16", 16, 1},
+    {ISSUE_RDNA4, "v_wmma_f32_16x16x16_fp8_", 8, 1},
+    {ISSUE_RDNA4, "v_wmma_f32_16x16x16_bf8_", 8, 1},
+
+    /* every shape of CDNA 1 and 2 takes the cycles of its rows and columns, so bf16's half depth is half the rate */
+    {CDNA12, "v_mfma_f32_16x16x", 32, 1},
+    {CDNA12, "v_mfma_f32_32x32x", 64, 1},
+    {CDNA12, "v_mfma_f32_4x4x", 8, 16},
+    {CDNA12, "v_mfma_f32_16x16x1f32", 32, 4},
+    {CDNA12, "v_mfma_f32_32x32x1f32", 64, 2},
+    {CDNA12, "v_mfma_f32_16x16x4f16", 32, 4},
+    {CDNA12, "v_mfma_f32_32x32x4f16", 64, 2},
+    {CDNA12, "v_mfma_f32_16x16x2bf16", 32, 4},
+    {CDNA12, "v_mfma_f32_32x32x2bf16", 64, 2},
+    {ISSUE_CDNA2, "v_mfma_f32_16x16x4bf16_1k", 32, 4},
+    {ISSUE_CDNA2, "v_mfma_f32_32x32x4bf16_1k", 64, 2},
+
+    {CDNA34, "v_mfma_f32_16x16x16_f16", 16, 1},
+    {CDNA34, "v_mfma_f32_16x16x16_bf16", 16, 1},
+    {CDNA34, "v_mfma_f32_32x32x8_f16", 32, 1},
+    {CDNA34, "v_mfma_f32_32x32x8_bf16", 32, 1},
+    {CDNA34, "v_mfma_f32_4x4x4_16b_", 8, 16},
+    {CDNA34, "v_mfma_f32_16x16x4_4b_", 32, 4},
+    {CDNA34, "v_mfma_f32_32x32x4_2b_", 64, 2},
+    {CDNA34, "v_mfma_f32_16x16x4_f32", 32, 1},
+    {CDNA34, "v_mfma_f32_32x32x2_f32", 64, 1},
+    {CDNA34, "v_mfma_f32_16x16x32_fp8_", 16, 1},
+    {CDNA34, "v_mfma_f32_16x16x32_bf8_", 16, 1},
+    {CDNA34, "v_mfma_f32_32x32x16_fp8_", 32, 1},
+    {CDNA34, "v_mfma_f32_32x32x16_bf8_", 32, 1},
+
+    {ISSUE_CDNA4, "v_mfma_f32_16x16x32_f16", 16, 1},
+    {ISSUE_CDNA4, "v_mfma_f32_16x16x32_bf16", 16, 1},
+    {ISSUE_CDNA4, "v_mfma_f32_32x32x16_f16", 32, 1},
+    {ISSUE_CDNA4, "v_mfma_f32_32x32x16_bf16", 32, 1},
+    {ISSUE_CDNA4, "v_mfma_f32_16x16x128_f8f6f4", 16, 1}, /* twice that when an operand has 8 bits: see cycles_of */
+    {ISSUE_CDNA4, "v_mfma_scale_f32_16x16x128_f8f6f4", 16, 1},
+    {ISSUE_CDNA4, "v_mfma_f32_32x32x64_f8f6f4", 32, 1},
+    {ISSUE_CDNA4, "v_mfma_scale_f32_32x32x64_f8f6f4", 32, 1},
 };
 
 const struct issue_family *issue_family_of(const char *target) {
@@ -78,26 +110,36 @@ static bool has_wide_operand(const char *text) {
     return false;
 }
 
-/* 0: not in the table. */
-static int matrix_cycles(const struct issue_family *family, const char *text) {
-    int cycles = 0;
+/* NULL: not in the table. */
+static const struct matrix_cost *cost_of(const struct issue_family *family, const char *text) {
+    const struct matrix_cost *found = NULL;
     size_t best = 0;
     for (size_t i = 0; i < sizeof matrix_costs / sizeof *matrix_costs; i++) {
         size_t length = strlen(matrix_costs[i].mnemonic);
-        if (length > best && strncmp(family->prefix, matrix_costs[i].family, strlen(matrix_costs[i].family)) == 0 &&
+        if (length > best && (matrix_costs[i].units & family->matrix_unit) != 0 &&
             strncmp(text, matrix_costs[i].mnemonic, length) == 0) {
-            cycles = matrix_costs[i].cycles;
+            found = &matrix_costs[i];
             best = length;
         }
     }
-    return cycles > 0 && strstr(text, "_f8f6f4") != NULL && has_wide_operand(text) ? 2 * cycles : cycles;
+    return found;
 }
 
-double issue_matrix_flop(const char *text) {
-    for (const char *at = strchr(text, '_'); at != NULL; at = strchr(at + 1, '_')) {
+static int cycles_of(const struct issue_family *family, const char *text) {
+    const struct matrix_cost *cost = cost_of(family, text);
+    bool twice = strstr(text, "_f8f6f4") != NULL && has_wide_operand(text);
+    return cost == NULL ? 0 : twice ? 2 * cost->cycles : cost->cycles;
+}
+
+double issue_flop(const struct issue_family *family, int wave, const struct instruction *instruction) {
+    if (instruction->unit == MIX_VALU && family->matrix_unit == 0) {
+        return 2.0 * wave * instruction->multiply_adds;
+    }
+    const struct matrix_cost *cost = instruction->unit == MIX_MATRIX ? cost_of(family, instruction->text) : NULL;
+    for (const char *at = cost != NULL ? strchr(instruction->text, '_') : NULL; at != NULL; at = strchr(at + 1, '_')) {
         int m, n, k;
         if (sscanf(at, "_%4dx%4dx%4d", &m, &n, &k) == 3) {
-            return 2.0 * m * n * k;
+            return 2.0 * m * n * k * cost->blocks;
         }
     }
     return 0;
@@ -106,15 +148,20 @@ double issue_matrix_flop(const char *text) {
 /* ---- Bound --------------------------------------------------------------------------------------------------------
  */
 
+enum mix_id issue_useful(const struct issue_family *family) {
+    return family != NULL && family->matrix_unit == 0 ? MIX_MULTIPLY_ADD : MIX_MATRIX;
+}
+
 bool issue_tick(const struct issue_family *family, int wave, const struct instruction *instruction,
                 struct issue_clocks *clocks) {
     int pass = family->rdna ? wave / 32 : 4;
     if (instruction->unit == MIX_VALU) {
         clocks->simd += pass;
+        clocks->matrix += family->matrix_unit == 0 && instruction->multiply_adds > 0 ? pass : 0;
     } else if (instruction->unit == MIX_TRANSCENDENTAL) {
         clocks->simd += 4 * pass;
     } else if (instruction->unit == MIX_MATRIX) {
-        int cycles = matrix_cycles(family, instruction->text);
+        int cycles = cycles_of(family, instruction->text);
         clocks->matrix += cycles;
         clocks->simd += family->rdna ? cycles : 4;
         return cycles > 0;
@@ -130,9 +177,11 @@ void issue_bound_make(const struct issue_family *family, const struct issue_work
     }
     bound->matrix_cycles = work->clocks.matrix;
     bound->simd_cycles = work->clocks.simd;
-    bound->lds_cycles = family->lds_bytes_cycle > 0
-                            ? (work->lds_bytes / family->lds_bytes_cycle + lds_conflict_cycles) * family->simds
-                            : 0;
+    bound->lds_cycles =
+        family->lds_bytes_cycle > 0
+            ? ((work->lds_bytes + work->lds_exchange_bytes) / family->lds_bytes_cycle + lds_conflict_cycles) *
+                  family->simds
+            : 0;
     bound->l0_cycles = family->l0_bytes_cycle > 0 ? work->l0_bytes * family->simds / family->l0_bytes_cycle : 0;
     const struct {
         const char *name;
@@ -199,7 +248,9 @@ void issue_wait_limits(const char *text, int limits[ISSUE_COUNTERS]) {
                  {"lgkmcnt(", ISSUE_COUNTER_LDS},
                  {"s_wait_loadcnt ", ISSUE_COUNTER_VECTOR},
                  {"s_wait_dscnt ", ISSUE_COUNTER_LDS},
-                 {"s_wait_kmcnt ", ISSUE_COUNTER_SCALAR}};
+                 {"s_wait_kmcnt ", ISSUE_COUNTER_SCALAR},
+                 {"s_waitcnt_vmcnt null, ", ISSUE_COUNTER_VECTOR},
+                 {"s_waitcnt_lgkmcnt null, ", ISSUE_COUNTER_LDS}};
     limits[ISSUE_COUNTER_VECTOR] = limits[ISSUE_COUNTER_LDS] = limits[ISSUE_COUNTER_SCALAR] = -1;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *found = strstr(text, words[i].word);
@@ -211,6 +262,8 @@ void issue_wait_limits(const char *text, int limits[ISSUE_COUNTERS]) {
         long both = strtol(text + 21, NULL, 0);
         limits[ISSUE_COUNTER_VECTOR] = (int)(both >> 8 & 63);
         limits[ISSUE_COUNTER_LDS] = (int)(both & 63);
+    } else if (strncmp(text, "s_wait_storecnt_dscnt ", 22) == 0) { /* stores hold no load up */
+        limits[ISSUE_COUNTER_LDS] = (int)(strtol(text + 22, NULL, 0) & 63);
     } else if (strncmp(text, "s_waitcnt 0", 11) == 0 && strtol(text + 10, NULL, 0) == 0) {
         limits[ISSUE_COUNTER_VECTOR] = limits[ISSUE_COUNTER_LDS] = limits[ISSUE_COUNTER_SCALAR] = 0;
     }

@@ -19,7 +19,7 @@ void mix_add(struct mix *to, const struct mix *from) {
 /* ---- What an instruction is
  * --------------------------------------------------------------------------------------------- */
 
-enum { LOAD = 1, STORE = 2, MOVE = 4, CONVERSION = 8, CROSS_LANE = 16, PACKED = 32, VOPD = 64 };
+enum { LOAD = 1, STORE = 2, MOVE = 4, CONVERSION = 8, CROSS_LANE = 16, PACKED = 32, VOPD = 64, EXCHANGE = 128 };
 
 /* The longest prefix counts. A row of a whole unit ("v_", "s_", "ds_") takes what the rows below it do not. */
 static const struct rule {
@@ -62,9 +62,9 @@ static const struct rule {
     {"ds_read", MIX_LDS, LOAD},
     {"ds_store_", MIX_LDS, STORE},
     {"ds_write", MIX_LDS, STORE},
-    {"ds_permute_", MIX_LDS, LOAD | CROSS_LANE},
-    {"ds_bpermute_", MIX_LDS, LOAD | CROSS_LANE},
-    {"ds_swizzle_", MIX_LDS, LOAD | CROSS_LANE},
+    {"ds_permute_", MIX_LDS, LOAD | CROSS_LANE | EXCHANGE},
+    {"ds_bpermute_", MIX_LDS, LOAD | CROSS_LANE | EXCHANGE},
+    {"ds_swizzle_", MIX_LDS, LOAD | CROSS_LANE | EXCHANGE},
     {"ds_nop", MIX_HINT, 0},
     {"lds_direct_load", MIX_LDS, LOAD},
     {"lds_param_load", MIX_LDS, LOAD},
@@ -188,6 +188,24 @@ static bool has_dpp(const char *text, size_t mnemonic) {
     return found;
 }
 
+/* Multiply-adds of one lane; halves of a dual-issued pair are not looked at. */
+static int multiply_adds(const char *text) {
+    static const struct {
+        const char *prefix;
+        int count;
+    } words[] = {
+        {"v_fma_f", 1},    {"v_fmac_f", 1},    {"v_fmaak_f", 1}, {"v_fmamk_f", 1}, {"v_fma_mix", 1},
+        {"v_mac_f", 1},    {"v_mad_f", 1},     {"v_madak_f", 1}, {"v_madmk_f", 1}, {"v_mad_mix", 1},
+        {"v_pk_fma_f", 2}, {"v_pk_fmac_f", 2}, {"v_dot2", 2},    {"v_dot4", 4},    {"v_dot8", 8},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strncmp(text, words[i].prefix, strlen(words[i].prefix)) == 0) {
+            return words[i].count;
+        }
+    }
+    return 0;
+}
+
 void instruction_classify(const char *text, struct instruction *instruction) {
     size_t length = instruction_mnemonic(text), best = 0;
     enum mix_id unit = MIX_OTHER;
@@ -205,13 +223,16 @@ void instruction_classify(const char *text, struct instruction *instruction) {
     instruction->store = (flags & STORE) != 0;
     instruction->conversion = (flags & CONVERSION) != 0;
     instruction->packed = (flags & PACKED) != 0;
+    instruction->exchange = (flags & EXCHANGE) != 0;
+    instruction->multiply_adds = unit == MIX_VALU ? multiply_adds(text) : 0;
     instruction->vopd = (flags & VOPD) != 0;
     instruction->cross_lane = (flags & CROSS_LANE) != 0 || (unit == MIX_VALU && has_dpp(text, length));
     const char *second = instruction->vopd ? strstr(text, ":: ") : NULL;
     bool both_move =
         second != NULL && strncmp(text, "v_dual_mov_", 11) == 0 && strncmp(second + 3, "v_dual_mov_", 11) == 0;
     instruction->move = (both_move || (flags & MOVE) != 0) && !instruction->cross_lane;
-    if (unit == MIX_LDS || unit == MIX_GLOBAL || unit == MIX_BUFFER || unit == MIX_SCRATCH) {
+    if ((unit == MIX_LDS && !instruction->exchange) || unit == MIX_GLOBAL || unit == MIX_BUFFER ||
+        unit == MIX_SCRATCH) {
         instruction->bytes = width(text, length);
         if (strncmp(text, "global_load_tr_", 15) ==
             0) { /* the name gives wave32's width; wave64 has half in each lane */
@@ -232,12 +253,14 @@ void instruction_count(const struct instruction *instruction, struct mix *mix) {
     count[instruction->unit]++;
     count[MIX_VOPD] += instruction->vopd;
     count[MIX_PACKED] += instruction->packed;
+    count[MIX_MULTIPLY_ADD] += instruction->multiply_adds > 0;
     count[MIX_MOVES] += instruction->move;
     count[MIX_CONVERSIONS] += instruction->conversion;
     count[MIX_CROSS_LANE] += instruction->cross_lane;
     switch (instruction->unit) {
     case MIX_LDS:
         count[MIX_LDS_BYTES] += instruction->bytes;
+        count[MIX_LDS_EXCHANGES] += instruction->exchange;
         break;
     case MIX_GLOBAL:
     case MIX_BUFFER:

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /* What is counted: identifier, its name in JSON, its heading in a table. VALU, TRANSCENDENTAL and MATRIX exclude each
- * other; VOPD, PACKED, MOVES, CONVERSIONS and CROSS_LANE say how much of VALU is of that kind (cross-lane: of LDS too,
- * for permutes through it). Bytes are per lane, loads and stores together; GLOBAL_BYTES holds those of BUFFER as well.
+ * other; VOPD, PACKED, MULTIPLY_ADD, MOVES, CONVERSIONS and CROSS_LANE say how much of VALU is of that kind
+ * (cross-lane: of LDS too, for permutes through it). LDS_EXCHANGES says how much of LDS are such permutes: they take
+ * the pipe and move no memory. Bytes are per lane, loads and stores together; GLOBAL_BYTES holds those of BUFFER too.
  */
 #define MIX_ROWS(X)                                                                                                    \
     X(MATRIX, "matrix", "matrix")                                                                                      \
@@ -15,10 +16,12 @@
     X(TRANSCENDENTAL, "transcendental", "trans")                                                                       \
     X(VOPD, "vopd", "VOPD")                                                                                            \
     X(PACKED, "packed", "packed")                                                                                      \
+    X(MULTIPLY_ADD, "multiply_add", "mul-add")                                                                         \
     X(MOVES, "moves", "moves")                                                                                         \
     X(CONVERSIONS, "conversions", "conv")                                                                              \
     X(CROSS_LANE, "cross_lane", "xlane")                                                                               \
     X(LDS, "lds", "LDS")                                                                                               \
+    X(LDS_EXCHANGES, "lds_exchanges", "LDS xchg")                                                                      \
     X(LDS_BYTES, "lds_bytes", "LDS B")                                                                                 \
     X(GLOBAL, "global", "global")                                                                                      \
     X(BUFFER, "buffer", "buffer")                                                                                      \
@@ -56,6 +59,8 @@ struct instruction {
     enum mix_id unit; /* what issues it: MATRIX, VALU, TRANSCENDENTAL, LDS, GLOBAL, BUFFER, … OTHER */
     bool load, store; /* of LDS, global, buffer and scratch memory; an atomic is both */
     bool vopd, packed, move, conversion, cross_lane;
+    bool exchange;              /* lanes of a wave through the LDS pipe, without memory: 4 bytes a lane */
+    int multiply_adds;          /* floating-point or dot-product, of one lane: 1 of v_fma_f32, 2 of v_dot2_f32_f16 */
     bool lds_direct;            /* a global or buffer load that lands in LDS */
     int bytes;                  /* per lane */
     int line;                   /* in the text, from 1 */

@@ -49,7 +49,8 @@ static const struct {
        [MIX_CONVERSIONS] = 1,
        [MIX_CROSS_LANE] = 3, /* v_mov_dpp, v_permlanex16, ds_bpermute */
        [MIX_LDS] = 3,
-       [MIX_LDS_BYTES] = 16 + 16 + 4,
+       [MIX_LDS_EXCHANGES] = 1,
+       [MIX_LDS_BYTES] = 16 + 16,
        [MIX_GLOBAL] = 2,
        [MIX_GLOBAL_BYTES] = 16 + 2,
        [MIX_WAIT] = 1,
@@ -106,10 +107,12 @@ static void check_hand_loops(const struct assembly *assembly) {
     cr_assert_eq(assembly->loop_count, 3);
     const struct assembly_loop *outer = &assembly->loops[0], *body = &assembly->loops[1], *edge = &assembly->loops[2];
     cr_assert(outer->header == 1 && outer->parent == -1 && outer->depth == 1 && outer->block_count == 7);
-    cr_assert(outer->holds_matrix && !outer->innermost_matrix);
-    cr_assert(body->header == 2 && body->parent == 0 && body->depth == 2 && body->innermost_matrix);
+    cr_assert_not(assembly_innermost(assembly, 0, MIX_MATRIX));
+    cr_assert(assembly_innermost(assembly, 0, MIX_HINT) == false && assembly_innermost(assembly, 1, MIX_MATRIX) &&
+              assembly_innermost(assembly, 2, MIX_MATRIX));
+    cr_assert(body->header == 2 && body->parent == 0 && body->depth == 2);
     cr_assert(body->block_count == 3 && memcmp(body->blocks, inner, sizeof inner) == 0);
-    cr_assert(edge->header == 6 && edge->parent == 0 && edge->depth == 2 && edge->innermost_matrix);
+    cr_assert(edge->header == 6 && edge->parent == 0 && edge->depth == 2);
     cr_assert(edge->block_count == 1 && edge->blocks[0] == 6);
 }
 
@@ -147,7 +150,7 @@ Test(assembly, counts_of_its_disassembly_are_the_same) {
 /* ---- Single instructions -------------------------------------------------------------------------------------------
  */
 
-enum { L = 1, S = 2, VOPD = 4, PK = 8, MOV = 16, CVT = 32, X = 64, TO_LDS = 128 };
+enum { L = 1, S = 2, VOPD = 4, PK = 8, MOV = 16, CVT = 32, X = 64, TO_LDS = 128, XCHG = 256 };
 
 static const struct {
     const char *text;
@@ -201,7 +204,9 @@ static const struct {
     {"ds_write2st64_b32 v0, v1, v2 offset1:1", MIX_LDS, 8, S},
     {"ds_add_rtn_u32 v0, v1, v2", MIX_LDS, 4, L | S},
     {"ds_pk_add_f16 v0, v1", MIX_LDS, 4, L | S},
-    {"ds_swizzle_b32 v0, v1 offset:swizzle(SWAP,16)", MIX_LDS, 4, L | X},
+    {"ds_swizzle_b32 v0, v1 offset:swizzle(SWAP,16)", MIX_LDS, 0, L | X | XCHG},
+    {"ds_bpermute_b32 v0, v1, v2", MIX_LDS, 0, L | X | XCHG},
+    {"ds_permute_b32 v0, v1, v2", MIX_LDS, 0, L | X | XCHG},
     {"global_load_b128 v[0:3], v4, s[0:1]", MIX_GLOBAL, 16, L},
     {"global_load_dwordx4 v[0:3], v[4:5], off", MIX_GLOBAL, 16, L},
     {"global_load_dwordx3 v[0:2], v[4:5], off", MIX_GLOBAL, 12, L},
@@ -259,10 +264,37 @@ Test(assembly, each_instruction_is_classified) {
         struct instruction got;
         instruction_classify(instructions[i].text, &got);
         int flags = got.load * L + got.store * S + got.vopd * VOPD + got.packed * PK + got.move * MOV +
-                    got.conversion * CVT + got.cross_lane * X + got.lds_direct * TO_LDS;
+                    got.conversion * CVT + got.cross_lane * X + got.lds_direct * TO_LDS + got.exchange * XCHG;
         cr_assert_eq(got.unit, instructions[i].unit, "%s: %s", instructions[i].text, mix_names[got.unit].name);
         cr_assert_eq(got.bytes, instructions[i].bytes, "%s: %d bytes", instructions[i].text, got.bytes);
         cr_assert_eq(flags, instructions[i].flags, "%s: flags %d", instructions[i].text, flags);
+    }
+}
+
+Test(assembly, multiply_adds_of_a_lane_are_counted) {
+    static const struct {
+        const char *text;
+        int count;
+    } rows[] = {{"v_fma_f32 v0, v1, v2, v3", 1},
+                {"v_fmac_f32_e32 v0, v1, v2", 1},
+                {"v_fmaak_f32 v0, v1, v2, 0x3f800000", 1},
+                {"v_mad_f32 v0, v1, v2, v3", 1},
+                {"v_mac_f32_e32 v0, v1, v2", 1},
+                {"v_fma_mix_f32 v0, v1, v2, v3 op_sel_hi:[1,1,0]", 1},
+                {"v_pk_fma_f16 v0, v1, v2, v3", 2},
+                {"v_dot2_f32_f16 v0, v1, v2, v3", 2},
+                {"v_dot2c_f32_f16_e32 v0, v1, v2", 2},
+                {"v_dot4_i32_i8 v0, v1, v2, v3", 4},
+                {"v_mad_u32_u24 v0, v1, v2, v3", 0},
+                {"v_mul_f32_e32 v0, v1, v2", 0},
+                {"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[8:15], v[0:7]", 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct instruction got;
+        struct mix mix = {{0}};
+        instruction_classify(rows[i].text, &got);
+        instruction_count(&got, &mix);
+        cr_assert_eq(got.multiply_adds, rows[i].count, "%s: %d", rows[i].text, got.multiply_adds);
+        cr_assert_eq(mix.count[MIX_MULTIPLY_ADD], rows[i].count > 0);
     }
 }
 
@@ -293,9 +325,10 @@ Test(assembly, a_matrix_loop_around_a_plain_loop_is_innermost) {
                                      ".LBB0_3:\n\ts_nop 0\n\ts_cbranch_scc0 .LBB0_3\n"
                                      "\ts_endpgm\n");
     cr_assert_eq(assembly.loop_count, 3);
-    cr_assert(assembly.loops[0].innermost_matrix && assembly.loops[0].block_count == 3);
-    cr_assert(!assembly.loops[1].holds_matrix && assembly.loops[1].parent == 0 && assembly.loops[1].depth == 2);
-    cr_assert(!assembly.loops[2].innermost_matrix && assembly.loops[2].parent == -1);
+    cr_assert(assembly_innermost(&assembly, 0, MIX_MATRIX) && assembly.loops[0].block_count == 3);
+    cr_assert(!assembly_innermost(&assembly, 1, MIX_MATRIX) && assembly.loops[1].parent == 0 &&
+              assembly.loops[1].depth == 2);
+    cr_assert(!assembly_innermost(&assembly, 2, MIX_MATRIX) && assembly.loops[2].parent == -1);
     assembly_free(&assembly);
 }
 

@@ -20,7 +20,8 @@ static struct analysed analyse(const char *text, size_t length, const char *targ
     struct error error;
     cr_assert(assembly_parse(text, length, NULL, &result.assembly, &error), "%s", error.text);
     int first = 0;
-    while (first < result.assembly.loop_count && !result.assembly.loops[first].innermost_matrix) {
+    while (first < result.assembly.loop_count &&
+           !assembly_innermost(&result.assembly, first, issue_useful(issue_family_of(target)))) {
         first++;
     }
     cr_assert_lt(first, result.assembly.loop_count, "no matrix loop");
@@ -64,7 +65,7 @@ Test(issue_model, hand_counted_loop_on_gfx11) {
     cr_assert(bound->known);
     close_to(bound->matrix_cycles, 32);
     close_to(bound->simd_cycles, 32 + 7 + 4);         /* one WMMA, seven VALU, one exponential */
-    close_to(bound->lds_cycles, 40 * 32 * 2 / 128.0); /* 40 bytes a lane, two SIMDs */
+    close_to(bound->lds_cycles, 40 * 32 * 2 / 128.0); /* 40 bytes a lane, 4 of them exchanged; two SIMDs */
     close_to(bound->l0_cycles, 18 * 32 * 2 / 64.0);
     cr_assert_str_eq(bound->slowest, "simd");
     close_to(bound->percent, 100 * 32 / 43.0);
@@ -177,6 +178,59 @@ Test(issue_model, cdna_overlaps_matrix_and_valu) {
     cr_assert_eq(issue_simds_per_compute_unit("gfx942"), 4);
     cr_assert_eq(issue_simds_per_compute_unit("gfx1151"), 2);
     cr_assert_eq(issue_simds_per_compute_unit("gfx1300"), 0);
+}
+
+/* Without matrix instructions the work is the multiply-adds, and the bound their share of the SIMD's cycles. */
+Test(issue_model, chips_without_a_matrix_unit_count_multiply_adds) {
+    static const char text[] = LOOP("\tv_dot2_f32_f16 v0, v1, v2, v0\n"
+                                    "\tv_fma_f32 v0, v1, v2, v0\n"
+                                    "\tv_add_f32_e32 v0, v1, v2\n"
+                                    "\tv_exp_f32_e32 v0, v1\n");
+    static const struct {
+        const char *target;
+        int wave;
+        double useful, simd;
+    } rows[] = {{"gfx1030", 32, 2, 3 + 4}, {"gfx1036", 64, 4, 6 + 8}, {"gfx906", 64, 8, 12 + 16}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct analysed analysed = analyse_text(text, rows[i].target, rows[i].wave);
+        const struct issue_bound *bound = &analysed.loop.ways[0].bound;
+        close_to(bound->matrix_cycles, rows[i].useful);
+        close_to(bound->simd_cycles, rows[i].simd);
+        cr_assert_str_eq(bound->slowest, "simd");
+        close_to(bound->percent, 100 * rows[i].useful / rows[i].simd);
+        close_to(bound->flop_per_cycle, 2 * 3 * rows[i].wave / rows[i].simd); /* a dot2 is two multiply-adds */
+        release(&analysed);
+    }
+    cr_assert_eq(issue_useful(issue_family_of("gfx10-3-generic")), MIX_MULTIPLY_ADD);
+    cr_assert_eq(issue_useful(issue_family_of("gfx9-generic")), MIX_MULTIPLY_ADD);
+    cr_assert_eq(issue_useful(issue_family_of("gfx9-4-generic")), MIX_MATRIX);
+    cr_assert_eq(issue_useful(NULL), MIX_MATRIX);
+}
+
+/* 128 bytes a cycle are one 16-byte read of a wave of 64 in eight; gfx950's LDS takes half. The vector cache of gfx942
+ * on gives 128 bytes a cycle, of the chips before 64. */
+Test(issue_model, memory_rates_are_the_chips) {
+    static const struct {
+        const char *target;
+        double lds, l0;
+    } rows[] = {
+        {"gfx908", 32, 64}, {"gfx90a", 32, 64}, {"gfx942", 32, 32}, {"gfx9-4-generic", 32, 32}, {"gfx950", 16, 32}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct analysed analysed = analyse_text(LOOP("\tv_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[0:3]\n"
+                                                     "\tds_read_b128 v[0:3], v4\n"
+                                                     "\tglobal_load_dwordx4 v[0:3], v[4:5], off\n"),
+                                                rows[i].target, 64);
+        close_to(analysed.loop.ways[0].bound.lds_cycles, rows[i].lds);
+        close_to(analysed.loop.ways[0].bound.l0_cycles, rows[i].l0);
+        release(&analysed);
+    }
+}
+
+Test(issue_model, exchanges_take_the_lds_pipe) {
+    struct analysed analysed = analyse_text(LOOP(WMMA "\tds_bpermute_b32 v0, v1, v2\n"), "gfx1201", 32);
+    cr_assert_eq(analysed.loop.total.count[MIX_LDS_BYTES], 0);
+    close_to(analysed.loop.ways[0].bound.lds_cycles, 4 * 32 * 2 / 128.0);
+    release(&analysed);
 }
 
 Test(issue_model, what_is_not_in_the_tables_has_no_bound) {

@@ -187,7 +187,7 @@ Test(report, unknown_instructions_are_named_once_and_calls_said) {
     cr_assert_not_null(strstr(table.bytes, "\n  other: mystery_b32 image_sample\n"), "%s", table.bytes);
     cr_assert_not_null(strstr(table.bytes, "\n1 calls: what they call is not counted\n"), "%s", table.bytes);
     cr_assert_not_null(strstr(table.bytes,
-                              "\n  bound: unknown; no cycle counts for an unnamed chip's instructions here; "
+                              "\n  modelled bound: unknown; no cycle counts for an unnamed chip's instructions here; "
                               "name the chip with --arch\n"),
                        "%s", table.bytes);
     cr_assert_not_null(strstr(table.bytes, "\nregisters   unknown: a disassembly does not say; give the code object or "
@@ -220,6 +220,62 @@ Test(report, a_kernel_without_matrix_loop_says_so) {
     text_free(&table);
     report_free(&report);
     drop_temporary(path);
+}
+
+/* On a chip without matrix instructions the work is its multiply-adds. */
+Test(report, multiply_adds_are_the_work_of_a_chip_without_matrix_instructions) {
+    static const char text[] = "k:\n.LBB0_1:\n\tv_dot2_f32_f16 v0, v1, v2, v0\n\tv_add_f32_e32 v0, v1, v2\n"
+                               "\ts_cbranch_scc1 .LBB0_1\n\ts_endpgm\n";
+    char *path = write_temporary(text, sizeof text - 1, ".dot");
+    struct report report = run(&(struct report_request){.file = path, .arch = "gfx1030", .clock_ghz = 2});
+    struct text table = print(&report, false), json = print(&report, true);
+    cr_assert_str_eq(table.bytes,
+                     "k\nchip        gfx1030, wave32\nregisters   unknown: a disassembly does not say; give the "
+                     "code object or the compiler's text\n\n"
+                     "loop .LBB0_1, body\n"
+                     "  block           VALU trans mul-add LDS global branch\n"
+                     "  .LBB0_1            2     0       1   0      0      1\n"
+                     "  total              2     0       1   0      0      1\n"
+                     "  per multiply-add: 2.00 VALU, 0.00 transcendental, 0.00 LDS\n"
+                     "  modelled bound: 50.0% of the multiply-add rate, 0.3 TFLOP/s of 1 compute unit at 2 GHz (cycles: "
+                     "multiply-add 1, SIMD 2, LDS 0, L0 0; slowest: simd)\n\n"
+                     "The bound is modelled: it counts the cycles of issue alone and is no measurement.\n");
+    cr_assert_not_null(strstr(json.bytes, "\"useful\":\t\"multiply_add\""));
+    text_free(&table);
+    text_free(&json);
+    report_free(&report);
+    drop_temporary(path);
+
+    static const char plain[] = "k:\n\ts_nop 0\n\ts_endpgm\n";
+    path = write_temporary(plain, sizeof plain - 1, ".nodot");
+    report = run(&(struct report_request){.file = path, .arch = "gfx906"});
+    table = print(&report, false);
+    cr_assert_not_null(strstr(table.bytes, "\nno loop holds multiply-adds\n"));
+    text_free(&table);
+    report_free(&report);
+    drop_temporary(path);
+}
+
+Test(report, accumulation_registers_are_said) {
+    static const struct {
+        const char *arch, *registers;
+    } rows[] = {{"gfx908", "registers   64 VGPR, 64 AGPR in a file of their own, 6 SGPR\n"},
+                {"gfx90a", "registers   76 VGPR, 64 AGPR among them, 6 SGPR\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct compiled object = compile_text("extern \"C\" __attribute__((global)) void k(int *p) {\n"
+                                              "  asm volatile(\"\" ::: \"v9\", \"a63\"); *p = 0;\n}\n",
+                                              rows[i].arch, 64, NULL);
+        char *path = write_temporary(object.bytes, object.length, ".agpr");
+        struct report report = run(&(struct report_request){.file = path});
+        struct text table = print(&report, false);
+        char *line = strstr(table.bytes, "registers"), *sgpr = strstr(table.bytes, " SGPR");
+        cr_assert(line != NULL && strncmp(line, rows[i].registers, strlen(rows[i].registers) - 8) == 0 && sgpr != NULL,
+                  "%s", table.bytes);
+        text_free(&table);
+        report_free(&report);
+        drop_temporary(path);
+        compiled_free(&object);
+    }
 }
 
 Test(report, the_wave_of_a_listing_is_the_chips_usual_one) {
