@@ -324,8 +324,9 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
         struct feature_check check = {.feature = feature, .length = feature_length - 1};
         bool read = template_with_table(engine, path, check_feature, &check, error);
         if (read && !check.known)
-            error_set(error, ERROR_USAGE, "--arch: expected a feature that %s has (%s), got '%.*s'", parsed.arch,
-                      check.all.length ? check.all.bytes : "none", (int)feature_length, feature);
+            error_set(error, ERROR_USAGE, "--arch: expected a feature that %s has (%s), got '%.*s'; leave ':%.*s' out",
+                      parsed.arch, check.all.length ? check.all.bytes : "none", (int)feature_length, feature,
+                      (int)feature_length, feature);
         text_free(&check.all);
         if (!read || !check.known)
             return false;

@@ -71,21 +71,61 @@ static void read_chip(lua_State *lua, void *context) {
 /* ---- Chips ----------------------------------------------------------------------------------------------------------
  */
 
-static void add_chip_row(const struct chip *chip, struct text *out) {
-    char waves[48] = "", formats[96] = "", atoms[160] = "";
-    for (int i = 0; i < chip->wave_count; i++)
-        snprintf(waves + strlen(waves), sizeof waves - strlen(waves), "%s%d", i ? "," : "", chip->waves[i]);
+enum { CHIP_COLUMNS = 7 };
+
+/* A column is as wide as its widest cell; numbers stand at its right. */
+static const struct {
+    const char *heading;
+    bool number;
+} chip_columns[CHIP_COLUMNS] = {
+    {"arch", false},     {"family", false},        {"waves", false}, {"formats", false},
+    {"LDS bytes", true}, {"VGPRs per SIMD", true}, {"atoms", false},
+};
+
+typedef char chip_cells[CHIP_COLUMNS][160];
+
+static void add_word(char cell[160], const char *word) {
+    size_t length = strlen(cell);
+    snprintf(cell + length, 160 - length, "%s%s", length ? "," : "", word);
+}
+
+static void fill_chip_row(const struct chip *chip, chip_cells cells) {
+    memset(cells, 0, sizeof(chip_cells));
+    add_word(cells[0], chip->name);
+    add_word(cells[1], chip->family);
+    for (int i = 0; i < chip->wave_count; i++) {
+        char wave[16];
+        snprintf(wave, sizeof wave, "%d", chip->waves[i]);
+        add_word(cells[2], wave);
+    }
+    snprintf(cells[4], sizeof cells[4], "%d", chip->lds_bytes);
+    snprintf(cells[5], sizeof cells[5], "%d", chip->vgprs_per_simd);
     for (int i = 0; i < chip->atom_count; i++) {
-        snprintf(formats + strlen(formats), sizeof formats - strlen(formats), "%s%s", i ? "," : "",
-                 chip->atoms[i].format);
         bool known = false;
         for (int j = 0; j < i; j++)
             known = known || strcmp(chip->atoms[i].name, chip->atoms[j].name) == 0;
+        add_word(cells[3], chip->atoms[i].format);
         if (!known)
-            snprintf(atoms + strlen(atoms), sizeof atoms - strlen(atoms), "%s%s", i ? "," : "", chip->atoms[i].name);
+            add_word(cells[6], chip->atoms[i].name);
     }
-    text_printf(out, "%-9s %-8s %-7s %-10s %10d %15d  %s\n", chip->name, chip->family, waves, formats, chip->lds_bytes,
-                chip->vgprs_per_simd, atoms);
+}
+
+static void print_chip_rows(chip_cells *rows, size_t count, struct text *out) {
+    int width[CHIP_COLUMNS] = {0};
+    for (size_t i = 0; i < count; i++)
+        for (int column = 0; column < CHIP_COLUMNS; column++) {
+            int length = (int)strlen(rows[i][column]);
+            width[column] = length > width[column] ? length : width[column];
+        }
+    for (size_t i = 0; i < count; i++)
+        for (int column = 0; column < CHIP_COLUMNS; column++) {
+            bool last = column == CHIP_COLUMNS - 1;
+            text_printf(out, "%*s%s",
+                        last                          ? 0
+                        : chip_columns[column].number ? width[column]
+                                                      : -width[column],
+                        rows[i][column], last ? "\n" : "  ");
+        }
 }
 
 static bool add_chip_json(const struct chip *chip, cJSON *list) {
@@ -143,26 +183,30 @@ static bool list_chips(struct template_engine *engine, const char *arch, bool js
     size_t count = 0;
     const char *const *paths = template_list(engine, "arch/gfx", &count);
     bool *selected = calloc(count + 1, sizeof *selected);
+    chip_cells *rows = calloc(count + 1, sizeof *rows);
+    size_t row_count = 1;
     cJSON *list = json ? cJSON_CreateArray() : NULL;
-    bool done = selected && (!json || list);
+    bool done = selected && rows && (!json || list);
     if (!done)
         error_set(error, ERROR_RUN, "list: out of memory");
     done = done && select_chips(engine, arch, paths, count, selected, error);
-    if (done && !json)
-        text_printf(out, "%-9s %-8s %-7s %-10s %10s %15s  %s\n", "arch", "family", "waves", "formats", "LDS bytes",
-                    "VGPRs per SIMD", "atoms");
+    for (int column = 0; done && column < CHIP_COLUMNS; column++)
+        add_word(rows[0][column], chip_columns[column].heading);
     for (size_t i = 0; done && i < count; i++) {
         struct chip chip;
         if (!selected[i] || !(done = template_with_table(engine, paths[i], read_chip, &chip, error)))
             continue;
         if (!json)
-            add_chip_row(&chip, out);
+            fill_chip_row(&chip, rows[row_count++]);
         else if (!add_chip_json(&chip, list))
             done = error_set(error, ERROR_RUN, "--json: out of memory");
     }
     if (done && json)
         done = add_printed(list, out, error);
+    else if (done)
+        print_chip_rows(rows, row_count, out);
     cJSON_Delete(list);
+    free(rows);
     free(selected);
     return done;
 }

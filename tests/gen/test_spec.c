@@ -126,8 +126,10 @@ Test(spec, wrong_targets) {
     expect_error("arch=../arch/gfx900 hd=64", "--arch: expected gfx9-generic, gfx900 or gfx901, got '../arch/gfx900'");
     expect_error("hd=64", "--arch: expected gfx9-generic, gfx900 or gfx901, got none; the chip is never guessed");
     expect_error("arch= hd=64", "--arch: expected gfx9-generic, gfx900 or gfx901, got none");
-    expect_error("arch=gfx900:xnak+ hd=64", "--arch: expected a feature that gfx900 has (xnack, sramecc), got 'xnak+'");
-    expect_error("arch=gfx901:xnack+ hd=64", "--arch: expected a feature that gfx901 has (none), got 'xnack+'");
+    expect_error("arch=gfx900:xnak+ hd=64",
+                 "--arch: expected a feature that gfx900 has (xnack, sramecc), got 'xnak+'; leave ':xnak+' out");
+    expect_error("arch=gfx901:xnack+ hd=64",
+                 "--arch: expected a feature that gfx901 has (none), got 'xnack+'; leave ':xnack+' out");
     expect_error("arch=gfx900:xnack hd=64", "--arch: expected features as ':name+' or ':name-', got 'gfx900:xnack'");
     expect_error("arch=gfx900: hd=64", "--arch: expected features as ':name+' or ':name-', got 'gfx900:'");
     expect_error("arch=gfx900:xnack+:xnack- hd=64", "--arch: expected each feature once, got 'gfx900:xnack+:xnack-'");
