@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "template.h"
+#include "text.h"
 
 struct chip {
     struct spec *spec;
     char path[SPEC_ARCH_MAX + 16];
     int32_t *row; /* what the table says of knobs */
     bool has_row;
-    bool failed; /* `error` says why; else a Lua error was raised or all is well */
+    bool failed;   /* `error` says why; else a Lua error was raised or all is well */
+    bool no_dtype; /* the chip has no instructions for the type; the caller says so */
     struct error *error;
 };
 
@@ -98,13 +100,49 @@ static bool check_dtype(lua_State *L, struct chip *chip) {
     lua_getfield(L, -1, "atoms");
     if (!lua_istable(L, -1))
         luaL_error(L, "templates/%s: expected a table as 'atoms', got %s", chip->path, luaL_typename(L, -1));
-    bool known = lua_getfield(L, -1, spec_word(chip->spec, SPEC_DTYPE)) != LUA_TNIL;
+    chip->no_dtype = lua_getfield(L, -1, spec_word(chip->spec, SPEC_DTYPE)) == LUA_TNIL;
     lua_pop(L, 2);
-    if (known)
-        return true;
-    error_set(chip->error, ERROR_USAGE, "--dtype: expected a type that %s has matrix instructions for, got '%s'",
-              chip->spec->arch, spec_word(chip->spec, SPEC_DTYPE));
-    return chip_refuse(chip);
+    return !chip->no_dtype;
+}
+
+/* Which types a chip's table has atoms for, one bit for each word of --dtype. */
+static void read_dtypes(lua_State *L, void *context) {
+    unsigned *types = context;
+    const char *const *words = spec_fields[SPEC_DTYPE].words;
+    *types = 0;
+    if (lua_getfield(L, -1, "atoms") != LUA_TTABLE)
+        return;
+    for (int i = 0; words[i]; i++) {
+        *types |= (unsigned)(lua_getfield(L, -1, words[i]) != LUA_TNIL) << i;
+        lua_pop(L, 1);
+    }
+}
+
+/* Says which types the chip has, and which chips have the type. */
+static bool refuse_dtype(struct chip *chip, struct template_engine *engine) {
+    const int32_t wanted = chip->spec->value[SPEC_DTYPE];
+    const char *const *words = spec_fields[SPEC_DTYPE].words;
+    struct text own = {0}, chips = {0};
+    unsigned types;
+    size_t count;
+    const char *const *paths = template_list(engine, "arch/gfx", &count);
+    bool done = template_with_table(engine, chip->path, read_dtypes, &types, chip->error);
+    for (int i = 0; done && words[i]; i++)
+        if (types >> i & 1)
+            text_printf(&own, "%s%s", own.length ? " or " : "", words[i]);
+    for (size_t i = 0; done && i < count; i++) {
+        const char *name = paths[i] + strlen("arch/");
+        done = template_with_table(engine, paths[i], read_dtypes, &types, chip->error);
+        if (done && types >> wanted & 1)
+            text_printf(&chips, "%s%.*s", chips.length ? ", " : "", (int)(strlen(name) - strlen(".lua")), name);
+    }
+    if (done)
+        error_set(chip->error, ERROR_USAGE, "--dtype: expected %s on %s, got '%s'; chips with instructions for %s: %s",
+                  own.length ? own.bytes : "no type", chip->spec->arch, words[wanted], words[wanted],
+                  chips.length ? chips.bytes : "none");
+    text_free(&own);
+    text_free(&chips);
+    return false;
 }
 
 /* Pushes field `name` of the table on top, an empty stack slot (nil) when there is none. */
@@ -169,5 +207,7 @@ bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t ro
     spec_arch_path(spec, chip.path);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++)
         row[id] = SPEC_UNSET;
-    return template_with_table(engine, chip.path, read_chip, &chip, error) && !chip.failed;
+    if (!template_with_table(engine, chip.path, read_chip, &chip, error))
+        return false;
+    return chip.no_dtype ? refuse_dtype(&chip, engine) : !chip.failed;
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Bits, so that a device may say which it runs. */
-typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2, EMU_CDNA = 4 } emu_family;
+typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2, EMU_CDNA = 4, EMU_RDNA2 = 8, EMU_GCN5 = 16 } emu_family;
 
 typedef struct emu_chip {
     const char *arch;

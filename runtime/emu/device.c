@@ -34,8 +34,8 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
     if (opened == NULL) {
         return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for a device");
     }
-    fmha_status status =
-        emu_state_open(&opened->common, "emu", EMU_RDNA3 | EMU_RDNA4 | EMU_CDNA, "FMHA_EMU", "emulated", selector);
+    fmha_status status = emu_state_open(&opened->common, "emu", EMU_GCN5 | EMU_RDNA2 | EMU_RDNA3 | EMU_RDNA4 | EMU_CDNA,
+                                        "FMHA_EMU", "emulated", selector);
     if (status != FMHA_OK) {
         free(opened);
         return status;

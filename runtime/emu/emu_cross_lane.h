@@ -50,10 +50,17 @@ template <class T> FMHA_EMU_INLINE unsigned fmha_emu_dpp_operand(T value) {
     return (unsigned)value;
 }
 
+#if defined(__GFX9__)
+constexpr bool fmha_emu_gfx9 = true;
+#else
+constexpr bool fmha_emu_gfx9 = false;
+#endif
+
+/* Rows alone: what moves lanes of a whole wave on gfx9 (wave_shl and its like, row_bcast) is not known here. */
 constexpr bool fmha_emu_dpp16_known(unsigned control) {
     return control <= 0xffu || (control >= 0x101u && control <= 0x10fu) || (control >= 0x111u && control <= 0x11fu) ||
            (control >= 0x121u && control <= 0x12fu) || control == 0x140u || control == 0x141u ||
-           (control >= 0x150u && control <= 0x16fu);
+           (control >= 0x150u && control <= 0x16fu && !fmha_emu_gfx9);
 }
 
 #define FMHA_EMU_MEET(operation, name, function, ...)                                                                  \
@@ -85,8 +92,10 @@ FMHA_EMU_INLINE void fmha_emu_barrier(const fmha_emu_site *site) {
 #define __builtin_amdgcn_ds_permute(address, source)                                                                   \
     ((int)FMHA_EMU_MEET(FMHA_EMU_DS_PERMUTE, "__builtin_amdgcn_ds_permute", fmha_emu_exchange_select,                  \
                         (unsigned)(source), (unsigned)(address)))
+#if !defined(__GFX9__) && !defined(__GFX10__)
 #define __builtin_amdgcn_permlane64(source)                                                                            \
     FMHA_EMU_MEET(FMHA_EMU_PERMLANE64, "__builtin_amdgcn_permlane64", fmha_emu_exchange, (unsigned)(source))
+#endif
 
 #define __builtin_amdgcn_ballot_w32(predicate)                                                                         \
     ({                                                                                                                 \
@@ -103,6 +112,7 @@ FMHA_EMU_INLINE void fmha_emu_barrier(const fmha_emu_site *site) {
         (int)fmha_emu_exchange(&fmha_emu_site_here, (unsigned)(source));                                               \
     })
 
+#if !defined(__GFX9__)
 #define FMHA_EMU_PERMLANE(operation, name, old, source, low, high, fetch_inactive, bound_control)                      \
     ({                                                                                                                 \
         FMHA_EMU_SITE(operation, name, (bool)(fetch_inactive), (bool)(bound_control));                                 \
@@ -115,15 +125,16 @@ FMHA_EMU_INLINE void fmha_emu_barrier(const fmha_emu_site *site) {
 #define __builtin_amdgcn_permlanex16(old, source, low, high, fetch_inactive, bound_control)                            \
     FMHA_EMU_PERMLANE(FMHA_EMU_PERMLANEX16, "__builtin_amdgcn_permlanex16", old, source, low, high, fetch_inactive,    \
                       bound_control)
+#endif
 
 #define FMHA_EMU_DPP(name, old, source, control, row_mask, bank_mask, bound_control)                                   \
     ({                                                                                                                 \
         FMHA_EMU_SITE(FMHA_EMU_DPP16, name, (unsigned)(control), (unsigned)(row_mask), (unsigned)(bank_mask),          \
                       (bool)(bound_control));                                                                          \
         static_assert(fmha_emu_dpp16_known(control),                                                                   \
-                      name ": dpp_ctrl is not one of gfx11's: quad_perm 0x000-0x0ff, "                                 \
+                      name ": dpp_ctrl is not one that is known of this chip: quad_perm 0x000-0x0ff, "                 \
                            "row_shl 0x101-0x10f, row_shr 0x111-0x11f, row_ror 0x121-0x12f, row_mirror 0x140, "         \
-                           "row_half_mirror 0x141, row_share 0x150-0x15f, row_xmask 0x160-0x16f");                     \
+                           "row_half_mirror 0x141, row_share 0x150-0x15f, row_xmask 0x160-0x16f (not on gfx9)");       \
         static_assert((unsigned)(row_mask) <= 15 && (unsigned)(bank_mask) <= 15, name ": masks have 4 bits");          \
         (int)fmha_emu_exchange_old(&fmha_emu_site_here, fmha_emu_dpp_operand(old), fmha_emu_dpp_operand(source));      \
     })
@@ -132,9 +143,11 @@ FMHA_EMU_INLINE void fmha_emu_barrier(const fmha_emu_site *site) {
 /* What a lane keeps that receives nothing is undefined here; the poison makes it a NaN. */
 #define __builtin_amdgcn_mov_dpp(source, control, row_mask, bank_mask, bound_control)                                  \
     FMHA_EMU_DPP("__builtin_amdgcn_mov_dpp", 0xffffffffu, source, control, row_mask, bank_mask, bound_control)
+#if !defined(__GFX9__)
 #define __builtin_amdgcn_mov_dpp8(source, selectors)                                                                   \
     ({                                                                                                                 \
         FMHA_EMU_SITE(FMHA_EMU_DPP8, "__builtin_amdgcn_mov_dpp8", (unsigned)(selectors));                              \
         static_assert((unsigned)(selectors) <= 0xffffffu, "__builtin_amdgcn_mov_dpp8: eight selectors of 3 bits");     \
         fmha_emu_exchange(&fmha_emu_site_here, fmha_emu_dpp_operand(source));                                          \
     })
+#endif

@@ -160,8 +160,8 @@ struct fmha_emu_dim3 {
 #include "emu_math.h"
 #if defined(__GFX12__)
 #include "emu_rdna4.h"
-#elif defined(__GFX9__)
+#elif defined(__GFX9__) && !defined(__gfx906__) && !defined(__gfx9_generic__)
 #include "emu_cdna.h"
-#else
+#elif defined(__GFX11__)
 #include "emu_rdna3.h"
 #endif

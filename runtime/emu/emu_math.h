@@ -32,7 +32,10 @@
 #define __builtin_amdgcn_sqrtf(...)           fmha_emu_sqrtf(__VA_ARGS__)
 #define __builtin_amdgcn_fractf(...)          fmha_emu_fractf(__VA_ARGS__)
 #define __builtin_amdgcn_ldexpf(...)          fmha_emu_ldexpf(__VA_ARGS__)
-#define __builtin_amdgcn_cvt_pkrtz(...)       fmha_emu_cvt_pkrtz(__VA_ARGS__)
+#if !defined(__gfx9_generic__) /* of its chips only some have it */
+#define __builtin_amdgcn_fdot2(a, b, c, clamp) fmha_emu_fdot2<(clamp)>(a, b, c)
+#endif
+#define __builtin_amdgcn_cvt_pkrtz(...) fmha_emu_cvt_pkrtz(__VA_ARGS__)
 
 FMHA_EMU_INLINE unsigned fmha_emu_grid_size(int dimension) {
     return fmha_emu_this_lane()->grid[dimension] * fmha_emu_this_lane()->workgroup_size[dimension];
@@ -181,4 +184,19 @@ FMHA_EMU_INLINE fmha_emu_half2 fmha_emu_cvt_pkrtz(float low, float high) {
     unsigned bits = (unsigned)fmha_emu_bits<unsigned short>(fmha_emu_f32_to_f16_toward_zero(low)) |
                     (unsigned)fmha_emu_bits<unsigned short>(fmha_emu_f32_to_f16_toward_zero(high)) << 16;
     return fmha_emu_bits<fmha_emu_half2>(bits);
+}
+
+/* V_DOT2_F32_F16: a.low b.low + a.high b.high + c. Products of halves are exact in float32. The guides give no order of
+ * the additions: here c, plus the low product, plus the high one, each rounded. A subnormal c and a subnormal result
+ * are zeros whatever the mode says (so LLVM's SIISelLowering.cpp, performFMACombine). */
+template <bool Clamp, class Pair> FMHA_EMU_INLINE float fmha_emu_fdot2(Pair a, Pair b, float c) {
+    static_assert(sizeof(Pair) == 4 && sizeof(fmha_emu_element<Pair>) == 2, "fdot2: expected vectors of 2 _Float16");
+    unsigned left = fmha_emu_bits<unsigned>(a), right = fmha_emu_bits<unsigned>(b);
+    float sum = fmha_emu_flush(c);
+    for (int shift = 0; shift < 32; shift += 16) {
+        sum += fmha_emu_f16_to_f32(fmha_emu_bits<_Float16>((unsigned short)(left >> shift))) *
+               fmha_emu_f16_to_f32(fmha_emu_bits<_Float16>((unsigned short)(right >> shift)));
+    }
+    sum = fmha_emu_flush(sum);
+    return !Clamp ? sum : sum > 1.0f ? 1.0f : sum > 0.0f ? sum : 0.0f;
 }

@@ -45,6 +45,7 @@
 //% include("device/element_" .. spec.dtype .. ".hip")
 
 //% include("atoms/" .. arch.atoms[spec.dtype] .. ".hip")
+//% atom.row = atom.row or function(lane) return lane .. " % 16" end -- of A that the lane holds
 //% include("ops/tiles.hip")
 //%
 //% local q_elements = spec.q_path == "lds" and spec.block_m * forward.q_row or 0

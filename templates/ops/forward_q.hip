@@ -3,6 +3,7 @@
 //% local R, KT = forward.wave_tiles, forward.k_steps
 //% local fast = spec.align == 16
 //% local operand, replicated = atom.operand, atom.replicated
+//% local own_row = spec.orientation == "qk" and atom.row("rows.lane") or "rows.lane % 16"
 /* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
@@ -36,7 +37,7 @@ FMHA_INLINE $(operand) fmha_q_operand(const struct fmha_rows &rows, int r, int t
 //% if spec.q_path == "register" then
     return rows.q[r][t];
 //% else
-    const u32 at = rows.lane % 16 * $(forward.q_row) + (u32)t * 16;
+    const u32 at = $(own_row) * $(forward.q_row) + (u32)t * 16;
 //%     local q_operand = tiles.lds_operand("rows.q_lds[r]", "at", "fmha_share(rows.lane)")
     return $(q_operand);
 //% end

@@ -7,6 +7,9 @@
 //% local L, operand = atom.acc_length, atom.operand
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
+//% -- Q in registers and P are read as operands, whose rows are the atom's to choose; Q in LDS stands there row by row.
+//% local p_row = atom.row("rows.lane")
+//% local q_row = spec.q_path == "register" and p_row or "rows.lane % 16"
 /* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
@@ -44,7 +47,7 @@ FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_key
 
 FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
-    fmha_load_q(rows, arguments, batch, fmha_natural(rows.lane % 16));
+    fmha_load_q(rows, arguments, batch, fmha_natural($(q_row)));
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
 #pragma unroll
@@ -180,7 +183,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         $(operand) p[$(R)];
 #pragma unroll
         for (int r = 0; r < $(R); ++r) {
-            const u32 at = rows.lane % 16 * $(forward.p_row) + (u32)j * 16;
+            const u32 at = $(p_row) * $(forward.p_row) + (u32)j * 16;
 //% local p_operand = tiles.lds_operand("rows.p_lds[r]", "at", "fmha_group_first(rows.group)")
             p[r] = $(p_operand);
         }

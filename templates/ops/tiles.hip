@@ -15,6 +15,8 @@
 //% local v_transposed = spec.v_layout == "transposed"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
 //% local reorder = spec.orientation == "kq"
+//% local key_row = reorder and atom.row("lane") or "lane % 16" -- of a product's operand that comes from K or V
+//% local own_row = reorder and atom.row("keys.lane") or "keys.lane % 16"
 //%
 //% if v_transposed and spec.v_path == "gather" then
 //%     fail("--v-path gather reads columns of V as rows of keys; V given transposed is read with --v-path lds or direct")
@@ -234,7 +236,7 @@ FMHA_INLINE u32 fmha_lds_row(u32 n)
 /* The key or dimension, of sixteen, that a lane's operand holds. */
 FMHA_INLINE u32 fmha_lane_row(u32 lane)
 {
-    return fmha_natural(lane % 16);
+    return fmha_natural($(key_row));
 }
 //% else
 /* The row of a tile in LDS that holds key or dimension n. */
@@ -246,7 +248,7 @@ FMHA_INLINE u32 fmha_lds_row(u32 n)
 /* The key or dimension, of sixteen, that a lane's operand holds. */
 FMHA_INLINE u32 fmha_lane_row(u32 lane)
 {
-    return lane % 16;
+    return $(key_row);
 }
 //% end
 
@@ -546,7 +548,7 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 FMHA_INLINE $(operand) fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
 {
 //% if k_lds then
-    const u32 at = (j * 16 + keys.lane % 16) * $(tiles.k_row) + t * 16;
+    const u32 at = (j * 16 + $(own_row)) * $(tiles.k_row) + t * 16;
     (void)tile, (void)part;
     return $(k_operand);
 //% else
@@ -568,7 +570,7 @@ FMHA_INLINE $(operand) fmha_k_operand(const struct fmha_keys &keys, int tile, bo
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
 FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
-    const u32 at = (t * 16 + keys.lane % 16) * $(tiles.v_row) + j * 16;
+    const u32 at = (t * 16 + $(own_row)) * $(tiles.v_row) + j * 16;
     return $(v_operand);
 }
 //% else

@@ -75,6 +75,31 @@ Test(layout, agrees_with_the_calculator) {
     compare_with_calculator("gfx1201", "bf16", "64");
 }
 
+/* The atom of chips without matrix instructions: element i of a lane's D is the sum over that row of A which the lane
+ * holds that the instruction takes it from: number i of the lane's row of sixteen (row_share) or of four (quad_perm).
+ */
+static void compare_with_lanes(const char *arch, const char *wave, int sharing) {
+    struct layout *layout = read_layout(arch, "f16", wave);
+    for (int row = 0; row < 16; row++)
+        for (int column = 0; column < 16; column++) {
+            const struct layout_cell *d = &layout->d.cell[row * 16 + column];
+            cr_assert_eq(__builtin_popcountll(d->lanes), 1);
+            int lane = __builtin_ctzll(d->lanes), source = lane / sharing * sharing + d->element;
+            for (int k = 0; k < 16; k++) {
+                const struct layout_cell *a = &layout->a.cell[row * 16 + k], *b = &layout->b.cell[k * 16 + column];
+                cr_assert(a->lanes >> source & 1, "A[%d][%d] is not in lane %d, for lane %d", row, k, source, lane);
+                cr_assert(b->lanes >> lane & 1, "B[%d][%d] is not in lane %d", k, column, lane);
+                cr_assert(a->element == k && b->element == k);
+            }
+        }
+    free(layout);
+}
+
+Test(layout, dot_products_find_their_rows) {
+    compare_with_lanes("gfx1030", "32", 16);
+    compare_with_lanes("gfx906", "64", 4);
+}
+
 static void expect_text(const struct text *svg, const char *part) {
     cr_assert_not_null(strstr(svg->bytes, part), "expected in the drawing: %s", part);
 }

@@ -160,7 +160,7 @@ Test(spec, wrong_values) {
                  "--op: expected forward, decode, merge, backward or pack, got 'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
     expect_error("arch=gfx901 hd=64 dtype=bf16",
-                 "--dtype: expected a type that gfx901 has matrix instructions for, got 'bf16'");
+                 "--dtype: expected f16 on gfx901, got 'bf16'; chips with instructions for bf16: gfx900");
 }
 
 Test(spec, operations_that_are_not_built) {

@@ -216,9 +216,9 @@ static void add_expression(program *to, const char *expression) {
     cr_assert(lt(sz, to->used, sizeof to->text - 16));
 }
 
-static void run_program(program *from, int wave, uint32_t items, uint32_t *out) {
+static void run_program_on(const char *chip, program *from, int wave, uint32_t items, uint32_t *out) {
     snprintf(from->text + from->used, sizeof from->text - from->used, "    (void)src; (void)old;\n}\n");
-    emu_test test = emu_test_open("gfx1151");
+    emu_test test = emu_test_open(chip);
     void *kernel = emu_test_kernel(&test, from->text, "rows.hip", wave);
     size_t bytes = (size_t)from->rows * LANES_MAX * sizeof *out;
     void *buffer = emu_test_buffer(&test, bytes, "out", NULL);
@@ -227,19 +227,33 @@ static void run_program(program *from, int wave, uint32_t items, uint32_t *out) 
     emu_test_close(&test);
 }
 
+static void run_program(program *from, int wave, uint32_t items, uint32_t *out) {
+    run_program_on("gfx1151", from, wave, items, out);
+}
+
 static uint32_t results[ROWS * LANES_MAX];
 static program text;
 
-static void check_table(int wave) {
+/* `lacks` names the instructions that the chip does not have. */
+static bool has(const row *entry, int wave, const char *const *lacks) {
+    for (; *lacks != NULL; lacks++) {
+        if (strstr(entry->expression, *lacks) != NULL) {
+            return false;
+        }
+    }
+    return entry->wave == 0 || entry->wave == wave;
+}
+
+static void check_table_on(const char *chip, int wave, const char *const *lacks) {
     begin_program(&text);
     for (int i = 0; i < ROWS; i++) {
-        if (table[i].wave == 0 || table[i].wave == wave) {
+        if (has(&table[i], wave, lacks)) {
             add_expression(&text, table[i].expression);
         }
     }
-    run_program(&text, wave, (uint32_t)wave, results);
+    run_program_on(chip, &text, wave, (uint32_t)wave, results);
     for (int i = 0, at = 0; i < ROWS; i++) {
-        if (table[i].wave != 0 && table[i].wave != wave) {
+        if (!has(&table[i], wave, lacks)) {
             continue;
         }
         for (int lane = 0; lane < wave; lane++) {
@@ -251,11 +265,16 @@ static void check_table(int wave) {
 }
 
 Test(cross_lane, table_wave32) {
-    check_table(32);
+    check_table_on("gfx1151", 32, (const char *const[]){NULL});
 }
 
 Test(cross_lane, table_wave64) {
-    check_table(64);
+    check_table_on("gfx1151", 64, (const char *const[]){NULL});
+}
+
+Test(cross_lane, table_of_rdna2) {
+    check_table_on("gfx1030", 32, (const char *const[]){"permlane64", NULL});
+    check_table_on("gfx1030", 64, (const char *const[]){"permlane64", NULL});
 }
 
 /* Every quad permutation and every row operation against the guide's formula. */

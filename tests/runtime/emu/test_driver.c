@@ -12,8 +12,10 @@
 #include "emu_test.h"
 
 #define KNOWN                                                                                                          \
-    "gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, "  \
-    "gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
+    "gfx906, gfx9-generic, gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1030, gfx1031, gfx1032, gfx1033, "       \
+    "gfx1034, gfx1035, gfx1036, "                                                                                      \
+    "gfx10-3-generic, gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153, gfx11-generic, "         \
+    "gfx1200, gfx1201, gfx12-generic"
 
 static void expect_error(fmha_status got, fmha_status status, const char *text) {
     cr_assert(eq(str, (char *)fmha_last_error(), (char *)text));
@@ -53,7 +55,7 @@ Test(driver, open_every_chip) {
         emu_test_close(&test);
         count++;
     }
-    cr_assert(eq(int, count, 17));
+    cr_assert(eq(int, count, 27));
 }
 
 Test(driver, open_refuses) {
@@ -63,7 +65,7 @@ Test(driver, open_refuses) {
                  "emu: unknown chip \"gfx11511\", known are " KNOWN ": did you mean emu:gfx1151?");
     expect_error(open_chip("a much longer name than any chip has, with words in it"), FMHA_ERROR_NO_DEVICE,
                  "emu: unknown chip \"a much longer name than any chip has, with words in it\", known are " KNOWN
-                 ": did you mean emu:gfx9-4-generic?");
+                 ": did you mean emu:gfx9-generic?");
     expect_error(open_chip("gfx1151:xnack+"), FMHA_ERROR_NO_DEVICE,
                  "emu: gfx1151 has no feature \":xnack+\": write emu:gfx1151");
 }
@@ -182,13 +184,17 @@ static fmha_status compile(emu_test *test, const fmha_source *source) {
 }
 
 /* The text's own errors, under its own name and line, and nothing left behind. */
-static void expect_compile_error(const char *text, int wave, const char *words) {
-    emu_test test = emu_test_open("gfx1151");
+static void expect_compile_error_on(const char *chip, const char *text, int wave, const char *words) {
+    emu_test test = emu_test_open(chip);
     fmha_source source = {.text = text, .symbol = "kernel", .path = "k.hip", .wave = wave};
     cr_assert(eq(int, compile(&test, &source), FMHA_ERROR_COMPILE));
     cr_assert(strstr(fmha_last_error(), words) != NULL, "expected \"%s\" in\n%s", words, fmha_last_error());
     cr_assert(eq(int, strncmp(fmha_last_error(), "it does not compile for the emulated device with ", 49), 0));
     emu_test_close(&test);
+}
+
+static void expect_compile_error(const char *text, int wave, const char *words) {
+    expect_compile_error_on("gfx1151", text, wave, words);
 }
 
 Test(driver, compile_errors_name_the_line) {
@@ -200,6 +206,21 @@ Test(driver, compile_refuses_unknown_builtins) {
     expect_compile_error("extern \"C\" __global__ void kernel(int *out) {\n"
                          "    out[0] = __builtin_amdgcn_mfma_f32_16x16x16f16(0, 0, 0, 0, 0, 0);\n}\n",
                          64, "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_mfma_f32_16x16x16f16'");
+}
+
+Test(driver, compile_refuses_what_the_chip_lacks) {
+    expect_compile_error_on("gfx1030",
+                            "extern \"C\" __global__ void kernel(unsigned *out) {\n"
+                            "    out[0] = __builtin_amdgcn_permlane64(out[0]);\n}\n",
+                            64, "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_permlane64'");
+    expect_compile_error_on("gfx10-3-generic",
+                            "typedef _Float16 h __attribute__((ext_vector_type(16)));\n"
+                            "typedef float f __attribute__((ext_vector_type(8)));\n"
+                            "extern \"C\" __global__ void kernel(h *a, f *c) {\n"
+                            "    *c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(*a, *a, *c);\n}\n",
+                            32,
+                            "k.hip:4:10: error: use of undeclared identifier "
+                            "'__builtin_amdgcn_wmma_f32_16x16x16_f16_w32'");
 }
 
 Test(driver, compile_refuses_the_other_wave_size) {
@@ -225,7 +246,7 @@ Test(driver, compile_refuses_wrong_operands) {
                          "expression");
     expect_compile_error("extern \"C\" __global__ void kernel(int *a) {\n"
                          "    *a = __builtin_amdgcn_update_dpp(0, *a, 0x142, 15, 15, true);\n}\n",
-                         32, "__builtin_amdgcn_update_dpp: dpp_ctrl is not one of gfx11's: quad_perm 0x000-0x0ff");
+                         32, "__builtin_amdgcn_update_dpp: dpp_ctrl is not one that is known of this chip: quad_perm 0x000-0x0ff");
     expect_compile_error("extern \"C\" __global__ void kernel(float *a) {\n"
                          "    *a = __builtin_amdgcn_update_dpp(0, *a, 0x141, 15, 15, true);\n}\n",
                          32, "DPP operand: expected an integer of at most 32 bits");

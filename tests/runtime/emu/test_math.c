@@ -25,7 +25,10 @@ static float float_of(uint32_t bits) {
 #define PRELUDE                                                                                                        \
     "#define F(x) __builtin_bit_cast(float, (unsigned)(x))\n"                                                          \
     "#define B(x) __builtin_bit_cast(unsigned, (float)(x))\n"                                                          \
-    "#define H(x) __builtin_bit_cast(unsigned short, x)\n"
+    "#define H(x) __builtin_bit_cast(unsigned short, x)\n"                                                             \
+    "typedef _Float16 half2 __attribute__((ext_vector_type(2)));\n"                                                    \
+    "#define DOT(a, b, c, clamp) B(__builtin_amdgcn_fdot2(__builtin_bit_cast(half2, a), "                              \
+    "__builtin_bit_cast(half2, b), c, clamp))\n"
 
 static const struct {
     const char *expression;
@@ -127,6 +130,19 @@ static const struct {
     {"__builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(1.0f / 0, -1.0f / 0))", 0xfc007c00},
     {"__builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(0x1.fffp-15f, -0x1.8p-25f))", 0x800003ff},
     {"__builtin_bit_cast(unsigned, __builtin_amdgcn_cvt_pkrtz(0x1p-24f, 0.99999f))", 0x3bff0001},
+    /* v_dot2_f32_f16: 1 3 + 2 4 + 10; the low halves alone, the high ones alone; clamped to 0 ... 1. */
+    {"DOT(0x40003c00, 0x44004200, 10, false)", 0x41a80000},
+    {"DOT(0x40003c00, 0x00004200, -0.0f, false)", 0x40400000},
+    {"DOT(0x40003c00, 0x44000000, 0, false)", 0x41000000},
+    {"DOT(0x40003c00, 0x44004200, 10, true)", 0x3f800000},
+    {"DOT(0x40003c00, 0x44004200, -12, true)", 0x00000000},
+    /* Subnormal halves count, a subnormal float does not; each addition is rounded, the low product's first. */
+    {"DOT(0x00000001, 0x00003c00, 0, false)", 0x33800000},
+    {"DOT(0x00010000, 0x00010000, 0, false)", 0x27800000},
+    {"DOT(0, 0, F(0x807fffff), false)", 0x00000000},
+    {"DOT(0x3c003c00, 0x3c003c00, 0x1p24f, false)", 0x4b800000},
+    {"DOT(0x40003c00, 0x3c003c00, 0x1p24f, false)", 0x4b800001},
+    {"DOT(0x3c007c00, 0x3c003c00, -1e30f, false)", 0x7f800000},
     {"__builtin_amdgcn_wavefrontsize()", 32},
     /* Ties go to even; 65520 is the first that becomes an infinity; 2^-25 is a tie with 0. */
     {"H(fmha_emu_f32_to_f16(2049))", 0x6800},

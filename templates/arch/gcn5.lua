@@ -1,0 +1,34 @@
+-- What chips of Vega without matrix instructions have in common: waves of 64, operands from the three other lanes of four (DPP). Sources: '"Vega"
+-- Instruction Set Architecture' and that of "Vega" 7nm, LLVM's AMDGPU usage page.
+
+-- Default tiles. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers, an operand 8.
+local kq = {
+    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+}
+-- Q is the operand whose rows lanes exchange: from registers, the compiler would hold what each lane receives of it, four times as many.
+local qk = {
+    [64] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+}
+
+return {
+    family = "gcn5",
+    atoms = { f16 = "dot" },
+    -- Files of the atom: its product of two pairs (device/), and what lanes tell one another (atoms/).
+    dot = { product = "fma_gfx9", lanes = "lanes_gcn" },
+    waves = { 64 },
+    lds_bytes = 65536, -- of one workgroup
+    vgprs_per_simd = 256, -- of 64 lanes
+    features = { "xnack" },
+    defaults = {
+        forward = {
+            orientation = "kq",
+            kq = { wave64 = kq },
+            qk = { wave64 = qk },
+        },
+        pack = { wave64 = { waves = 4 } },
+    },
+}

@@ -1,0 +1,35 @@
+-- What the chips of RDNA2 have in common: no matrix instructions, dot products of two halves (v_dot2c_f32_f16, also with an operand from
+-- another lane). Sources: "RDNA 2 Instruction Set Architecture", LLVM's AMDGPU usage page.
+
+-- Default tiles, as RDNA3's: an operand takes as many registers. 16 query rows a wave keep Q (or its LDS copy), the running output, the scores
+-- and the prefetched tile within 256 registers.
+local kq = {
+    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+}
+local qk = {
+    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+}
+
+return {
+    family = "rdna2",
+    atoms = { f16 = "dot" },
+    -- Files of the atom: its product of two pairs (device/), and what lanes tell one another (atoms/).
+    dot = { product = "dot2_gfx10", lanes = "lanes_rdna" },
+    -- Waves of 64 exist, but nothing moves a register from one half of them to the other but memory.
+    waves = { 32 },
+    lds_bytes = 65536, -- of one workgroup
+    vgprs_per_simd = 1024, -- of 32 lanes
+    features = {},
+    defaults = {
+        forward = {
+            orientation = "kq",
+            kq = { wave32 = kq },
+            qk = { wave32 = qk },
+        },
+        pack = { wave32 = { waves = 4 } },
+    },
+}
