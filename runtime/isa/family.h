@@ -24,6 +24,12 @@ typedef struct isa_names {
     size_t count;
 } isa_names;
 
+/* Mnemonics that mean the rows of the same names, and with the modifier clamp the rows that are called so. */
+typedef struct isa_same {
+    const char *source; /* as above */
+    const char *names;  /* separated by blanks */
+} isa_same;
+
 /* Bits of isa_family.variant of the family gfx9. */
 enum { ISA_GFX906 = 1, ISA_GFX908 = 2, ISA_GFX90A = 4, ISA_GFX942 = 8, ISA_GFX950 = 16 };
 
@@ -47,6 +53,7 @@ typedef struct isa_family {
     unsigned variant;       /* one bit; 0: the family has no variants */
     unsigned chips;         /* emu_family of its chips */
     const isa_names *names; /* NULL: its rows' own names are all */
+    const isa_same *same;   /* besides; ends with a NULL source; NULL: none */
 
     /* Texts. */
     unsigned waves;            /* 32, 64 or the sum of both */

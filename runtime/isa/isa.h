@@ -175,7 +175,8 @@ typedef struct isa_table {
 } isa_table;
 extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_division, isa_table_double,
     isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix,
-    isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant;
+    isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant,
+    isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of that name; NULL: there is none. */
@@ -197,6 +198,7 @@ struct isa_wave {
     uint32_t number;  /* in the workgroup */
     uint64_t present; /* lanes that have a work item */
     isa_wave_state state;
+    bool signaled; /* the barrier, for which it has not waited yet (barrier.h) */
     isa_group *group;
     struct isa_checks *checks; /* NULL: nothing is checked */
     struct isa_counts *counts; /* NULL: nothing is counted */
@@ -218,6 +220,8 @@ struct isa_group {
     size_t scratch_bytes_lane;
     uint64_t random;
     const emu_allocation *recent; /* that was touched last; NULL: none yet */
+    struct isa_between *between;  /* accesses to LDS between signals and waits (barrier.h) */
+    size_t between_count, between_room;
 };
 
 /* One kernel of a loaded code object. */

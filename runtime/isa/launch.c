@@ -10,6 +10,7 @@
 
 #include "../emu/emu_abi.h"
 #include "../emu/state.h"
+#include "barrier.h"
 #include "initial.h"
 #include "wave.h"
 
@@ -65,6 +66,7 @@ static void begin_lds(isa_worker *worker) {
     static const struct fmha_emu_site site = {.file = "", .line = 0};
     isa_group *group = &worker->group;
     group->lds = worker->lds_area + EMU_LDS_GAP_BYTES;
+    group->between_count = 0;
     if (worker->lds == NULL) {
         memset(group->lds, POISON, group->lds_bytes);
         return;
@@ -155,13 +157,14 @@ static bool run_to_barrier(isa_worker *worker, double began) {
 static isa_wave *pass_barrier(isa_group *group) {
     isa_wave *waiting = NULL;
     for (unsigned i = 0; i < group->wave_count; i++) {
+        group->waves[i].signaled = false;
         if (group->waves[i].state == ISA_WAVE_WAITING) {
             group->waves[i].state = ISA_WAVE_READY;
             waiting = &group->waves[i];
         }
     }
     if (waiting != NULL && group->lds_state != NULL) {
-        emu_lds_waves_met(group->lds_state);
+        isa_barrier_passed(group);
     }
     return waiting;
 }
@@ -188,6 +191,7 @@ static void run_group(isa_worker *worker, unsigned long long number) {
 static void worker_free(isa_worker *worker) {
     if (worker != NULL) {
         free(worker->counts.tallies);
+        isa_barrier_free(&worker->group);
         free(worker->lds);
         free(worker->lds_area);
         free(worker->vgprs);

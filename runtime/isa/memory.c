@@ -6,6 +6,7 @@
 
 #include "../emu/banks.h"
 #include "../emu/traffic.h"
+#include "barrier.h"
 #include "counts.h"
 #include "family.h"
 
@@ -200,6 +201,9 @@ bool isa_lds_check(isa_wave *wave, int lane, uint32_t at, size_t bytes, bool wri
                                 : emu_lds_read(group->lds_state, at + EMU_LDS_GAP_BYTES, bytes, mark, 1, &detail);
     if (fault != EMU_LDS_FINE) {
         report_lds(wave, lane, fault, &detail, bytes, write);
+    }
+    if (wave->signaled) {
+        isa_barrier_note(wave, at, bytes, write);
     }
     return true;
 }

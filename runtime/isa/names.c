@@ -1,5 +1,6 @@
 /* The mnemonics of every family, found by name. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,10 +45,33 @@ static void add_names(size_t family) {
     }
 }
 
+/* `name` stands at the beginning of a longer text. */
+static void add_same(size_t family, const char *name, size_t length, const char *source) {
+    const isa_row *row = isa_row_find(name, length);
+    char clamped[80];
+    add(family, row != NULL ? row->name : name, row, source);
+    int clamped_length = snprintf(clamped, sizeof clamped, "%.*s clamp", (int)length, name);
+    row = isa_row_find(clamped, (size_t)clamped_length);
+    if (row != NULL) {
+        add(family, row->name, row, source);
+    }
+}
+
+static void add_sames(size_t family) {
+    for (const isa_same *same = isa_families[family]->same; same != NULL && same->source != NULL; same++) {
+        size_t length;
+        for (const char *at = same->names; *at != '\0'; at += length + strspn(at + length, " ")) {
+            length = strcspn(at, " ");
+            add_same(family, at, length, same->source);
+        }
+    }
+}
+
 static void sort(void) {
     for (size_t i = 0; i < isa_family_count; i++) {
         add_rows(i);
         add_names(i);
+        add_sames(i);
         qsort(known[i], known_count[i], sizeof known[i][0], by_name);
     }
 }

@@ -73,6 +73,11 @@ uint32_t isa_read_scalar(isa_wave *wave, const isa_operand *operand) {
     }
 }
 
+uint32_t isa_read_scalar_half(isa_wave *wave, const isa_operand *operand) {
+    bool is_float = operand->kind == ISA_OPERAND_CONSTANT && operand->is_float;
+    return is_float ? half_bits(double_of(operand->constant)) : isa_read_scalar(wave, operand) & 0xffffu;
+}
+
 uint64_t isa_read_scalar64(isa_wave *wave, const isa_operand *operand) {
     if (operand->kind == ISA_OPERAND_SGPR && operand->reg != ISA_NULL) {
         uint64_t low = read_register(wave, operand->reg);

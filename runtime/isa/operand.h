@@ -13,6 +13,7 @@ void isa_set_exec(isa_wave *wave, uint64_t mask);
 /* Scalar operands: one register, a constant, SCC, or two registers. Floats among constants become float32 bits, for
  * 64-bit operands float64 bits. */
 uint32_t isa_read_scalar(isa_wave *wave, const isa_operand *operand);
+uint32_t isa_read_scalar_half(isa_wave *wave, const isa_operand *operand); /* a float16, in the low half */
 uint64_t isa_read_scalar64(isa_wave *wave, const isa_operand *operand);
 void isa_write_scalar(isa_wave *wave, const isa_operand *operand, uint32_t value);
 void isa_write_scalar64(isa_wave *wave, const isa_operand *operand, uint64_t value);

@@ -132,7 +132,7 @@ static bool take_constant(parser *p, isa_operand *operand) {
 static bool take_hardware_register(parser *p, isa_operand *operand) {
     enum { MODE = 1 };
     unsigned long offset = 0, size = 32;
-    if (!take_word(p, "HW_REG_MODE")) {
+    if (!take_word(p, "HW_REG_MODE") && !take_word(p, "HW_REG_WAVE_MODE")) {
         return refuse(p, "HW_REG_MODE, the one hardware register that is known");
     }
     if (take(p, ", ")) {
@@ -405,9 +405,14 @@ static bool take_hint(parser *p) {
                 return true;
             }
         } else if (take(p, *hint)) {
+            static const char returns[] = "_RETURN"; /* th:TH_ATOMIC_NT_RETURN */
+            const char *word = p->at;
             while (isalnum((unsigned char)*p->at) || *p->at == '_') {
                 p->at++;
             }
+            size_t length = (size_t)(p->at - word), ending = sizeof returns - 1;
+            p->instruction->returns =
+                p->instruction->returns || (length > ending && memcmp(p->at - ending, returns, ending) == 0);
             return true;
         }
     }
@@ -579,7 +584,7 @@ bool isa_parse(const isa_family *family, const char *text, isa_instruction *inst
     if (has_free_text(instruction->row->name)) {
         return true;
     }
-    while (*p.at != '\0') {
+    while (*p.at != '\0' && instruction->row->operands[0] != '\0') {
         if (instruction->operand_count == ISA_OPERANDS_MAX) {
             return refuse(&p, "fewer operands");
         }

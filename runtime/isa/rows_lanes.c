@@ -27,17 +27,15 @@ static void v_writelane_b32(isa_wave *wave, const isa_instruction *i) {
 }
 
 /* Lane n of a row reads lane SELECT[n] of its own row (v_permlane16) or of its neighbour in the pair of rows
- * (v_permlanex16); SELECT has 4 bits for each lane, lanes 0 to 7 in S1 and 8 to 15 in S2. The first bit of op_sel is
- * FI: lanes that are off are read too; the second is BOUND_CTRL: without FI what is off reads as 0, else the lane keeps
- * its value. */
-static void permute(isa_wave *wave, const isa_instruction *i, unsigned other_row) {
+ * (v_permlanex16). The first bit of op_sel is FI: lanes that are off are read too; the second is BOUND_CTRL: without FI
+ * what is off reads as 0, else the lane keeps its value. */
+static void permute(isa_wave *wave, const isa_instruction *i, const uint8_t select[ISA_LANES_MAX], unsigned other_row) {
     uint32_t room[ISA_LANES_MAX], values[ISA_LANES_MAX];
-    uint64_t select = (uint64_t)isa_read_scalar(wave, &i->operands[3]) << 32 | isa_read_scalar(wave, &i->operands[2]);
     uint64_t exec = isa_exec(wave), written = 0, needed = 0;
     bool fetch_inactive = (i->op_sel & 1) != 0, bound = (i->op_sel & 2) != 0;
     unsigned sources[ISA_LANES_MAX];
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        sources[lane] = ((lane & ~(ROW - 1u)) ^ other_row) + (unsigned)(select >> 4 * (lane & (ROW - 1u)) & (ROW - 1u));
+        sources[lane] = ((lane & ~(ROW - 1u)) ^ other_row) + select[lane];
         bool readable = fetch_inactive || (exec >> sources[lane] & 1) != 0;
         if ((exec >> lane & 1) != 0 && readable) {
             needed |= UINT64_C(1) << sources[lane];
@@ -52,12 +50,41 @@ static void permute(isa_wave *wave, const isa_instruction *i, unsigned other_row
     isa_write_lanes(wave, &i->operands[0], 0, exec & written, values);
 }
 
+/* 4 bits for each lane of any row, lanes 0 to 7 in S1 and 8 to 15 in S2. */
+static void permute_rows(isa_wave *wave, const isa_instruction *i, unsigned other_row) {
+    uint8_t lanes[ISA_LANES_MAX];
+    uint64_t select = (uint64_t)isa_read_scalar(wave, &i->operands[3]) << 32 | isa_read_scalar(wave, &i->operands[2]);
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        lanes[lane] = (uint8_t)(select >> 4 * (lane & (ROW - 1u)) & (ROW - 1u));
+    }
+    permute(wave, i, lanes, other_row);
+}
+
+/* The low 4 bits of each lane's S1. */
+static void permute_by_lane(isa_wave *wave, const isa_instruction *i, unsigned other_row) {
+    uint32_t room[ISA_LANES_MAX];
+    uint8_t lanes[ISA_LANES_MAX];
+    const uint32_t *select = isa_read_lanes(wave, &i->operands[2], 0, isa_exec(wave), room);
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        lanes[lane] = (uint8_t)(select[lane] & (ROW - 1u));
+    }
+    permute(wave, i, lanes, other_row);
+}
+
 static void v_permlane16_b32(isa_wave *wave, const isa_instruction *i) {
-    permute(wave, i, 0);
+    permute_rows(wave, i, 0);
 }
 
 static void v_permlanex16_b32(isa_wave *wave, const isa_instruction *i) {
-    permute(wave, i, ROW);
+    permute_rows(wave, i, ROW);
+}
+
+static void v_permlane16_var_b32(isa_wave *wave, const isa_instruction *i) {
+    permute_by_lane(wave, i, 0);
+}
+
+static void v_permlanex16_var_b32(isa_wave *wave, const isa_instruction *i) {
+    permute_by_lane(wave, i, ROW);
 }
 
 /* The halves of a wave of 64 change places; in a wave of 32 nothing happens. */
@@ -163,6 +190,8 @@ static const isa_row rows[] = {
     {"v_writelane_b32", "Bx Ss Ss", V, NULL, v_writelane_b32, ISA_GFX11, ISA_VOP3},
     {"v_permlane16_b32", "Dx Sx Ss Ss", V, NULL, v_permlane16_b32, ISA_GFX11, ISA_VOP3},
     {"v_permlanex16_b32", "Dx Sx Ss Ss", V, NULL, v_permlanex16_b32, ISA_GFX11, ISA_VOP3},
+    {"v_permlane16_var_b32", "Dx Sx Sv", V, NULL, v_permlane16_var_b32, ISA_GFX12, ISA_RDNA4_VOP3},
+    {"v_permlanex16_var_b32", "Dx Sx Sv", V, NULL, v_permlanex16_var_b32, ISA_GFX12, ISA_RDNA4_VOP3},
     {"v_permlane64_b32", "Dx Sx", V, NULL, v_permlane64_b32, ISA_GFX11, ISA_VOP1},
     {"v_swap_b32", "Bx Bx", V, NULL, v_swap_b32, ISA_GFX11, ISA_VOP1},
     {"v_swap_b16", "Bx Bx", V, NULL, v_swap_b16, ISA_GFX11, ISA_VOP1},

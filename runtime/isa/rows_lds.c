@@ -110,10 +110,14 @@ static void give_lanes(isa_wave *wave, const isa_instruction *i, uint64_t exec, 
     }
 }
 
-/* Lane n reads the lane whose number is in its address divided by 4; lanes that are off give 0. In a wave of 64 each
- * half is by itself: the guide's pseudocode takes the number modulo 32 and does not say of which half; drivers that
- * move values between halves do it otherwise because this instruction does not. */
-static void ds_bpermute_b32(isa_wave *wave, const isa_instruction *i) {
+/* The lane that an address names, modulo `span`, in the lane's own group of so many. */
+static uint32_t lane_of(uint32_t address, unsigned lane, unsigned span) {
+    return address / 4 % span + lane / span * span;
+}
+
+/* Lane n reads the lane whose number is in its address divided by 4; lanes that are off give 0 unless they are fetched
+ * too. */
+static void pull(isa_wave *wave, const isa_instruction *i, unsigned span, bool fetch_inactive) {
     uint32_t addresses[ISA_LANES_MAX], room[ISA_LANES_MAX], values[ISA_LANES_MAX];
     uint64_t exec = isa_exec(wave), needed = 0;
     if (!isa_has_registers(wave, &i->operands[0], 1)) {
@@ -121,19 +125,20 @@ static void ds_bpermute_b32(isa_wave *wave, const isa_instruction *i) {
     }
     isa_lds_addresses(wave, &i->operands[1], (uint32_t)i->offset, addresses);
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        addresses[lane] = addresses[lane] / 4 % 32 + (lane & 32);
+        addresses[lane] = lane_of(addresses[lane], lane, span);
         needed |= (exec >> lane & 1) << addresses[lane];
     }
-    const uint32_t *from = isa_read_lanes(wave, &i->operands[2], 0, needed & exec, room);
+    uint64_t readable = fetch_inactive ? UINT64_MAX : exec;
+    const uint32_t *from = isa_read_lanes(wave, &i->operands[2], 0, needed & readable, room);
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        values[lane] = (exec >> addresses[lane] & 1) != 0 ? from[addresses[lane]] : 0;
+        values[lane] = (readable >> addresses[lane] & 1) != 0 ? from[addresses[lane]] : 0;
     }
     give_lanes(wave, i, exec, values);
 }
 
 /* Lane n's value goes to the lane whose number is in its address divided by 4; of several the highest wins, and lanes
  * that nobody writes to get 0. */
-static void ds_permute_b32(isa_wave *wave, const isa_instruction *i) {
+static void push(isa_wave *wave, const isa_instruction *i, unsigned span) {
     uint32_t addresses[ISA_LANES_MAX], room[ISA_LANES_MAX], values[ISA_LANES_MAX] = {0};
     uint64_t exec = isa_exec(wave);
     if (!isa_has_registers(wave, &i->operands[0], 1)) {
@@ -143,10 +148,33 @@ static void ds_permute_b32(isa_wave *wave, const isa_instruction *i) {
     const uint32_t *from = isa_read_lanes(wave, &i->operands[2], 0, exec, room);
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
         if ((exec >> lane & 1) != 0) {
-            values[addresses[lane] / 4 % 32 + (lane & 32)] = from[lane];
+            values[lane_of(addresses[lane], lane, span)] = from[lane];
         }
     }
     give_lanes(wave, i, exec, values);
+}
+
+/* In a wave of 64 each half is by itself: the guide's pseudocode takes the number modulo 32 and does not say of which
+ * half; drivers that move values between halves do it otherwise because this instruction does not. */
+static void ds_bpermute_b32(isa_wave *wave, const isa_instruction *i) {
+    pull(wave, i, 32, false);
+}
+
+static void ds_permute_b32(isa_wave *wave, const isa_instruction *i) {
+    push(wave, i, 32);
+}
+
+/* Over all lanes, in waves of 64 too (RDNA4's pseudocode). */
+static void bpermute_of_wave(isa_wave *wave, const isa_instruction *i) {
+    pull(wave, i, wave->lanes, false);
+}
+
+static void permute_of_wave(isa_wave *wave, const isa_instruction *i) {
+    push(wave, i, wave->lanes);
+}
+
+static void ds_bpermute_fi_b32(isa_wave *wave, const isa_instruction *i) {
+    pull(wave, i, wave->lanes, true);
 }
 
 /* The lane that a fixed pattern in the offset names: of four lanes each its own choice, a rotation of 32, or masks of
@@ -242,6 +270,9 @@ static const isa_row rows[] = {
     LOADS(LOAD) STORES(STORE) TWO_LOADS(LOAD) TWO_STORES(THREE) ROW(ds_bpermute_b32, "Dx Sx Sx"),
     ROW(ds_permute_b32, "Dx Sx Sx"),
     ROW(ds_swizzle_b32, "Dx Sx"),
+    {"ds_bpermute_b32@wave", "Dx Sx Sx", ISA_CLASS_LDS, NULL, bpermute_of_wave, ISA_GFX12, ISA_RDNA4_LDS},
+    {"ds_permute_b32@wave", "Dx Sx Sx", ISA_CLASS_LDS, NULL, permute_of_wave, ISA_GFX12, ISA_RDNA4_LDS},
+    {"ds_bpermute_fi_b32", "Dx Sx Sx", ISA_CLASS_LDS, NULL, ds_bpermute_fi_b32, ISA_GFX12, ISA_RDNA4_LDS},
 };
 
 const isa_table isa_table_lds = {rows, sizeof rows / sizeof rows[0]};

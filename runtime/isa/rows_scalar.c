@@ -207,11 +207,17 @@ SOP2(s_min_f32, isa_bits(isa_minimum(isa_f32(a), isa_f32(b))), scc)
 SOP2(s_max_f32, isa_bits(isa_maximum(isa_f32(a), isa_f32(b))), scc)
 
 /* float16 in the low half; the high half of the result is 0 (RDNA3.5 guide, 6.8). */
-SOP2(s_add_f16, isa_float_to_half(isa_half_to_float(a & 0xffff) + isa_half_to_float(b & 0xffff)), scc)
-SOP2(s_sub_f16, isa_float_to_half(isa_half_to_float(a & 0xffff) - isa_half_to_float(b & 0xffff)), scc)
-SOP2(s_mul_f16, isa_float_to_half(isa_half_to_float(a & 0xffff) * isa_half_to_float(b & 0xffff)), scc)
-SOP2(s_min_f16, isa_float_to_half(isa_minimum(isa_half_to_float(a & 0xffff), isa_half_to_float(b & 0xffff))), scc)
-SOP2(s_max_f16, isa_float_to_half(isa_maximum(isa_half_to_float(a & 0xffff), isa_half_to_float(b & 0xffff))), scc)
+#define SOP2_HALF(function, expression)                                                                                \
+    static void function(isa_wave *wave, const isa_instruction *i) {                                                   \
+        const float a = isa_half_to_float(isa_read_scalar_half(wave, &i->operands[1]));                                \
+        const float b = isa_half_to_float(isa_read_scalar_half(wave, &i->operands[2]));                                \
+        isa_write_scalar(wave, &i->operands[0], isa_float_to_half(expression));                                        \
+    }
+SOP2_HALF(s_add_f16, a + b)
+SOP2_HALF(s_sub_f16, a - b)
+SOP2_HALF(s_mul_f16, a *b)
+SOP2_HALF(s_min_f16, isa_minimum(a, b))
+SOP2_HALF(s_max_f16, isa_maximum(a, b))
 SOP2(s_cvt_pk_rtz_f16_f32, isa_float_to_half_truncated(isa_f32(a)) | isa_float_to_half_truncated(isa_f32(b)) << 16, scc)
 
 SOP2_64(s_and_b64, a &b, d != 0)
@@ -249,7 +255,7 @@ static void s_fmaak_f32(isa_wave *wave, const isa_instruction *i) {
 }
 
 static void s_fmac_f16(isa_wave *wave, const isa_instruction *i) {
-    uint32_t a = isa_read_scalar(wave, &i->operands[1]) & 0xffff, b = isa_read_scalar(wave, &i->operands[2]) & 0xffff;
+    uint32_t a = isa_read_scalar_half(wave, &i->operands[1]), b = isa_read_scalar_half(wave, &i->operands[2]);
     isa_write_scalar(wave, &i->operands[0], isa_half_fma(a, b, isa_read_scalar(wave, &i->operands[0]) & 0xffff));
 }
 
@@ -322,8 +328,8 @@ SOPC(s_cmp_nlg_f32, !(isa_f32(a) < isa_f32(b) || isa_f32(a) > isa_f32(b)))
 /* The comparisons of float16: the same of the low halves. */
 #define SOPC_HALF(name, condition)                                                                                     \
     static void name(isa_wave *wave, const isa_instruction *i) {                                                       \
-        float a = isa_half_to_float(isa_read_scalar(wave, &i->operands[0]) & 0xffff);                                  \
-        float b = isa_half_to_float(isa_read_scalar(wave, &i->operands[1]) & 0xffff);                                  \
+        float a = isa_half_to_float(isa_read_scalar_half(wave, &i->operands[0]));                                      \
+        float b = isa_half_to_float(isa_read_scalar_half(wave, &i->operands[1]));                                      \
         wave->scc = (condition);                                                                                       \
     }
 SOPC_HALF(s_cmp_eq_f16, a == b)

@@ -1,6 +1,7 @@
 /* Where each group of instructions is described. "RDNA3 ISA guide" is "RDNA3" Instruction Set Architecture, Reference
  * Guide, of 15 August 2023; "RDNA3.5 ISA guide" is its successor for gfx115x (2024), which repeats it and adds scalar
- * floats. Pages are those of the whole section. */
+ * floats. Pages are those of the whole section. "RDNA4 ISA guide" is "RDNA4" Instruction Set Architecture, Reference
+ * Guide, of 8 April 2025 (AMD document 70651); its chapter 16 describes the instructions of each encoding in turn. */
 #ifndef ISA_SOURCES_H
 #define ISA_SOURCES_H
 
@@ -22,5 +23,23 @@
 #define ISA_FLAT       "RDNA3.5 ISA guide, 16.20.1 Flat, pp. 623-634"
 #define ISA_SCRATCH    "RDNA3.5 ISA guide, 16.20.2 Scratch, pp. 635-639"
 #define ISA_GLOBAL     "RDNA3.5 ISA guide, 16.20.3 Global, pp. 640-653"
+
+#define ISA_RDNA4_SOP2    "RDNA4 ISA guide, 16 Instructions, SOP2"
+#define ISA_RDNA4_SOPK    "RDNA4 ISA guide, 16 Instructions, SOPK"
+#define ISA_RDNA4_SOP1    "RDNA4 ISA guide, 16 Instructions, SOP1"
+#define ISA_RDNA4_SOPC    "RDNA4 ISA guide, 16 Instructions, SOPC"
+#define ISA_RDNA4_SOPP    "RDNA4 ISA guide, 16 Instructions, SOPP"
+#define ISA_RDNA4_SMEM    "RDNA4 ISA guide, 16 Instructions, SMEM"
+#define ISA_RDNA4_VOP2    "RDNA4 ISA guide, 16 Instructions, VOP2"
+#define ISA_RDNA4_VOP1    "RDNA4 ISA guide, 16 Instructions, VOP1"
+#define ISA_RDNA4_VOPC    "RDNA4 ISA guide, 16 Instructions, VOPC"
+#define ISA_RDNA4_VOP3P   "RDNA4 ISA guide, 16 Instructions, VOP3P"
+#define ISA_RDNA4_VOPD    "RDNA4 ISA guide, 16 Instructions, VOPD"
+#define ISA_RDNA4_VOP3    "RDNA4 ISA guide, 16 Instructions, VOP3 & VOP3SD"
+#define ISA_RDNA4_LDS     "RDNA4 ISA guide, 16 Instructions, DS"
+#define ISA_RDNA4_FLAT    "RDNA4 ISA guide, 16 Instructions, Flat"
+#define ISA_RDNA4_SCRATCH "RDNA4 ISA guide, 16 Instructions, Scratch"
+#define ISA_RDNA4_GLOBAL  "RDNA4 ISA guide, 16 Instructions, Global"
+#define ISA_RDNA4_WMMA    "RDNA4 ISA guide, 16 Instructions, VOP3P; 7.12 WMMA"
 
 #endif

@@ -150,11 +150,11 @@ void machine_set_exec(machine *m, uint64_t mask) {
     wave->sgpr[ISA_EXEC + 1] = wave->lanes == 64 ? (uint32_t)(mask >> 32) : 0;
 }
 
-/* Appends one instruction, or half of one, with the family's mnemonic for the row that it names. */
-static void translate(char *to, size_t bytes, const char *text, size_t length) {
+/* The mnemonic for the row that a text names, and the ending of its encoding; NULL: none. */
+static const isa_known *known_in(const char *text, const char **form) {
     static const char *const endings[] = {"", "_e32", "_e64", "_e64_dpp", "_dpp", "_sdwa"};
     bool dual = strncmp(text, "v_dual_", 7) == 0;
-    size_t word = strcspn(text, " "), used_bytes = strlen(to);
+    size_t word = strcspn(text, " ");
     char name[96];
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t ending = strlen(endings[i]);
@@ -170,14 +170,32 @@ static void translate(char *to, size_t bytes, const char *text, size_t length) {
             known = clamped != NULL ? clamped : known;
         }
         if (known != NULL) {
-            note_use(known);
-            snprintf(to + used_bytes, bytes - used_bytes, "%s%.*s%s%.*s", dual ? "v_dual_" : "",
-                     (int)strcspn(known->name, " ") - (dual ? 2 : 0), known->name + (dual ? 2 : 0), endings[i],
-                     (int)(length - word), text + word);
-            return;
+            *form = endings[i];
+            return known;
         }
     }
-    snprintf(to + used_bytes, bytes - used_bytes, "%.*s", (int)length, text);
+    return NULL;
+}
+
+bool machine_takes(const char *text) {
+    const char *form;
+    return known_in(text, &form) != NULL;
+}
+
+/* Appends one instruction, or half of one, with the family's mnemonic for the row that it names. */
+static void translate(char *to, size_t bytes, const char *text, size_t length) {
+    size_t word = strcspn(text, " "), used_bytes = strlen(to);
+    bool dual = strncmp(text, "v_dual_", 7) == 0;
+    const char *form;
+    const isa_known *known = known_in(text, &form);
+    if (known == NULL) {
+        snprintf(to + used_bytes, bytes - used_bytes, "%.*s", (int)length, text);
+        return;
+    }
+    note_use(known);
+    snprintf(to + used_bytes, bytes - used_bytes, "%s%.*s%s%.*s", dual ? "v_dual_" : "",
+             (int)strcspn(known->name, " ") - (dual ? 2 : 0), known->name + (dual ? 2 : 0), form, (int)(length - word),
+             text + word);
 }
 
 static bool decode(machine *m, const char *text) {

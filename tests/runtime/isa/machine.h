@@ -20,8 +20,9 @@ typedef struct machine machine;
 void machine_use(const isa_family *family);
 const isa_family *machine_family(void);
 
-/* Whether the family has a mnemonic for that row. */
+/* Whether the family has a mnemonic for that row; for the row of a text. */
 bool machine_has(const char *row);
+bool machine_takes(const char *text);
 
 /* The mnemonics of the family that no machine has executed, each behind a blank. */
 void machine_missing(char *missing, size_t bytes);

@@ -6,15 +6,15 @@ set -eu
 fmhagen=$(realpath "$1")
 mkdir -p "$2"
 cd "$2"
-compiler=$("$fmhagen" build --arch gfx1151 --hd 64 -o . | sed -n '1s/.*, //p') # "clang version …, /usr/bin/clang++-22"
+compiler=$("$fmhagen" build --arch gfx1201 --hd 64 -o . | sed -n '1s/.*, //p') # "clang version …, /usr/bin/clang++-22"
 failed=0 planted=0
 
 assemble() { # TEXT OBJECT
-    "$compiler" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx1151 "$1" -o "$2"
+    "$compiler" -x assembler -target amdgcn-amd-amdhsa -mcpu=$arch "$1" -o "$2"
 }
 
 verify() { # OBJECT; prints what verify says
-    "$fmhagen" verify --device isa --arch gfx1151 --hd 64 --causal --orientation "$orientation" --object "$1" \
+    "$fmhagen" verify --device isa --arch $arch --hd 64 --causal --orientation "$orientation" --object "$1" \
         --inputs random --shape 1,2,1,70,90 --shape 1,2,1,64,128 2>&1
 }
 
@@ -34,13 +34,13 @@ line_before() { # PATTERN LATER
 plant() { # NAME KIND LINE SCRIPT
     planted=$((planted + 1))
     if [ -z "$3" ]; then
-        echo "$orientation, $1: no such place in the text" >&2
+        echo "$arch, $orientation, $1: no such place in the text" >&2
         failed=$((failed + 1))
         return
     fi
     sed -E "$3{$4}" "$orientation.s" >planted.s
     if cmp -s planted.s "$orientation.s"; then
-        echo "$orientation, $1: nothing was changed at line $3" >&2
+        echo "$arch, $orientation, $1: nothing was changed at line $3" >&2
         failed=$((failed + 1))
         return
     fi
@@ -48,7 +48,7 @@ plant() { # NAME KIND LINE SCRIPT
     status=0
     verify planted.hsaco >found || status=$?
     if [ $status -ne 1 ] || ! grep -Eq "$2" found; then
-        echo "$orientation, $1 (line $3): expected exit status 1 and a finding '$2', got status $status and:" >&2
+        echo "$arch, $orientation, $1 (line $3): expected exit status 1 and a finding '$2', got status $status and:" >&2
         cat found >&2
         failed=$((failed + 1))
     fi
@@ -56,9 +56,19 @@ plant() { # NAME KIND LINE SCRIPT
 
 wrong='over its bound|expected .* got|NAN|nan' # an element, found by comparison
 
-for orientation in kq qk; do
-    "$fmhagen" --arch gfx1151 --hd 64 --causal --orientation $orientation -o $orientation.hip
-    "$compiler" -x hip --offload-arch=gfx1151 --offload-device-only -nogpuinc -nogpulib -O3 -S $orientation.hip \
+for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk; do
+    arch=${kernel%,*}
+    orientation=${kernel#*,}
+    case $arch in
+    gfx12*) # a counter for each kind of access; the barrier in two steps
+        argument_wait='s_wait_kmcnt 0x0' lds_wait=s_wait_dscnt load_wait=s_wait_loadcnt
+        weaker='s/0x[0-9a-f]+/0x3f/' ;;
+    *)
+        argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
+        weaker='s/lgkmcnt\(([0-9]+)\)/lgkmcnt(63)/' ;;
+    esac
+    "$fmhagen" --arch $arch --hd 64 --causal --orientation $orientation -o $orientation.hip
+    "$compiler" -x hip --offload-arch=$arch --offload-device-only -nogpuinc -nogpulib -O3 -S $orientation.hip \
         -o $orientation.s
     assemble $orientation.s $orientation.hsaco
     verify $orientation.hsaco >found || {
@@ -66,15 +76,27 @@ for orientation in kq qk; do
         cat found >&2
         exit 1
     }
-    plant 'wait of an argument deleted' missing-wait "$(line_of 1 's_waitcnt lgkmcnt\(0\)')" d
-    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 's_waitcnt lgkmcnt' v_wmma)" d
-    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 's_waitcnt lgkmcnt' v_wmma)" \
-        's/lgkmcnt\(([0-9]+)\)/lgkmcnt(63)/'
-    plant 'wait of a global load deleted' missing-wait "$(line_of 1 's_waitcnt vmcnt')" d
-    plant 'barrier deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
-    plant 'second barrier deleted' 'lds-race|lds-unwritten' "$(line_of 2 s_barrier)" d
+    plant 'wait of an argument deleted' missing-wait "$(line_of 1 "$argument_wait")" d
+    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" v_wmma)" d
+    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" v_wmma)" \
+        "$weaker"
+    plant 'wait of a global load deleted' missing-wait "$(line_of 1 "$load_wait")" d
+    case $arch in
+    gfx12*)
+        plant 'barrier deleted' 'lds-race|lds-unwritten' \
+            "$(line_of 1 s_barrier_signal),$(line_of 1 s_barrier_wait)" '/s_barrier/d'
+        plant 'second barrier deleted' 'lds-race|lds-unwritten' \
+            "$(line_of 2 s_barrier_signal),$(line_of 2 s_barrier_wait)" '/s_barrier/d'
+        plant 'wait for the barrier deleted' 'before it has waited for it' "$(line_of 1 s_barrier_wait)" d
+        plant 'signal to the barrier deleted' 'without having signaled it' "$(line_of 1 s_barrier_signal)" d ;;
+    *)
+        plant 'barrier deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
+        plant 'second barrier deleted' 'lds-race|lds-unwritten' "$(line_of 2 s_barrier)" d ;;
+    esac
     plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 v_wmma)" \
         's/(v\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
+    plant 'lanes of a matrix instruction turned' "$wrong|matrix-not-replicated" "$(line_of 1 v_wmma)" \
+        's/^(.*v_wmma[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\2, v\2 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
     plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 v_wmma)" 's/, v\[[0-9:]+\]$/, 0/'
     plant 'register of an exponential swapped' "$wrong" "$(line_of 5 v_exp_f32_e32)" 's/(v[0-9]+), v[0-9]+/\1, v1/'
     plant 'exponential dropped' "$wrong" "$(line_of 1 v_exp_f32_e32)" 's/v_exp_f32_e32/v_mov_b32_e32/'

@@ -144,6 +144,22 @@ static uint64_t half_towards_zero(float value) {
     return fabsf(rows_half(half)) > fabsf(value) ? half - 1 : half;
 }
 
+/* Word by word. */
+static uint64_t long_product(uint64_t a, uint64_t b) {
+    uint64_t crossed = (a >> 32) * (uint32_t)b + (uint64_t)(uint32_t)a * (b >> 32);
+    return (uint64_t)(uint32_t)a * (uint32_t)b + (crossed << 32);
+}
+
+/* As of v_exp_f32 and its like: denormals are zeros of their sign. */
+static double flushed(float value) {
+    return fpclassify(value) == FP_SUBNORMAL ? copysign(0, value) : (double)value;
+}
+
+static float flushed_result(double value) {
+    float result = (float)value;
+    return fpclassify(result) == FP_SUBNORMAL ? copysignf(0, result) : result;
+}
+
 #define FLOAT(expression) rows_float_bits(expression)
 #define HALF(expression)  rows_half_bits(expression)
 #define SIGNED(x)         ((int64_t)(int32_t)(x))
@@ -166,6 +182,19 @@ static uint64_t half_towards_zero(float value) {
     X(s_mul_f32, ROWS_F32, FLOAT((float)((double)fa * (double)fb)))                                                    \
     X(s_min_f32, ROWS_F32, FLOAT(extreme(fa, fb, false)))                                                              \
     X(s_max_f32, ROWS_F32, FLOAT(extreme(fa, fb, true)))                                                               \
+    X(s_add_nc_u64, ROWS_BITS, la + lb)                                                                                \
+    X(s_sub_nc_u64, ROWS_BITS, la + ~lb + 1)                                                                           \
+    X(s_mul_u64, ROWS_BITS, long_product(la, lb))                                                                      \
+    X(v_s_exp_f32, ROWS_F32_1, FLOAT(flushed_result(pow(2, flushed(fa)))))                                             \
+    X(v_s_log_f32, ROWS_F32_1, FLOAT((float)(log(flushed(fa)) / log(2))))                                              \
+    X(v_s_rcp_f32, ROWS_F32_1, FLOAT(flushed_result(1 / flushed(fa))))                                                 \
+    X(v_s_rsq_f32, ROWS_F32_1, FLOAT((float)(1 / sqrt(flushed(fa)))))                                                  \
+    X(v_s_sqrt_f32, ROWS_F32_1, FLOAT((float)sqrt(flushed(fa))))                                                       \
+    X(v_s_exp_f16, ROWS_F16_1, rows_half_bits_once(pow(2, (double)ha)))                                                \
+    X(v_s_log_f16, ROWS_F16_1, rows_half_bits_once(log((double)ha) / log(2)))                                          \
+    X(v_s_rcp_f16, ROWS_F16_1, rows_half_bits_once(1 / (double)ha))                                                    \
+    X(v_s_rsq_f16, ROWS_F16_1, rows_half_bits_once(1 / sqrt((double)ha)))                                              \
+    X(v_s_sqrt_f16, ROWS_F16_1, rows_half_bits_once(sqrt((double)ha)))                                                 \
     X(s_fmac_f32, ROWS_F32, FLOAT(__builtin_fmaf(fa, fb, fold)))                                                       \
     X(s_fmaak_f32, ROWS_F32, FLOAT(__builtin_fmaf(fa, fb, fc)))                                                        \
     X(s_fmamk_f32, ROWS_F32, FLOAT(__builtin_fmaf(fa, fb, fc)))                                                        \

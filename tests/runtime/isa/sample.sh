@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiled instances executed against the float64 reference: of each orientation, wave size, type and mask one, head
 # dimensions mixed; another chip, rows without alignment, V transposed, pack. With FMHA_TEST_LONG=1 every default
-# instance of gfx11 at 64, 128 and 256.
+# instance of gfx11 and gfx12 at 64, 128 and 256.
 #   sample.sh FMHAGEN
 set -eu
 fmhagen=$1
@@ -23,10 +23,10 @@ trap 'rm -f "$found" "$found.kept" "$found.1" "$found.2"' EXIT
 if [ "${FMHA_TEST_LONG:-}" = 1 ]; then
     for hd in 64 128 256; do
         for causal in none bottom-right top-left; do
-            run --arch gfx1151 --hd $hd --causal=$causal --orientation kq,qk --wave 32,64 --dtype f16,bf16
+            run --arch gfx1151,gfx1201 --hd $hd --causal=$causal --orientation kq,qk --wave 32,64 --dtype f16,bf16
         done
     done
-    for chip in gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153; do
+    for chip in gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153 gfx11-generic gfx1200 gfx12-generic; do
         run --arch $chip --hd 64,128,256 --orientation kq,qk
     done
 fi
@@ -53,6 +53,13 @@ run --arch gfx1103 --hd 64 --gqa 4
 run --arch gfx1151 --hd 64 --hd-v 128 --align 2 --causal
 run --arch gfx1151 --hd 128 --v-layout transposed
 run --arch gfx1151 --op pack
+run --arch gfx1201 --hd 128 --orientation kq --wave 32 --dtype f16 --causal
+run --arch gfx1201 --hd 64 --orientation kq --wave 64 --dtype bf16 --causal
+run --arch gfx1201 --hd 72 --orientation qk --wave 32 --dtype bf16
+run --arch gfx1200 --hd 64 --orientation qk --wave 64 --dtype f16 --causal=top-left
+run --arch gfx12-generic --hd 256
+run --arch gfx1201 --hd 128 --v-layout transposed
+run --arch gfx1201 --op pack
 
 # Tuning by counted cycles: the same figures each time, the least of them best.
 for time in 1 2; do

@@ -460,6 +460,10 @@ ROWS_TEST(doubles) {
     run_cases(&rows_of_doubles);
 }
 
+ROWS_TEST(extremes) {
+    run_cases(&rows_of_extremes);
+}
+
 ROWS_TEST(comparisons) {
     run_cases(&rows_of_comparisons);
 }
@@ -548,9 +552,9 @@ static void run_scalar(machine *m, scalar_form *f, const rows_case *of) {
     cr_assert_eq(get_mask(wave, ISA_EXEC), io.exec, "%s: EXEC", f->text);
 }
 
-ROWS_TEST(scalars) {
-    for (size_t i = 0; i < rows_of_scalars.count; i++) {
-        const rows_case *of = &rows_of_scalars.list[i];
+static void run_scalars(const rows_cases *cases) {
+    for (size_t i = 0; i < cases->count; i++) {
+        const rows_case *of = &cases->list[i];
         const isa_row *row = isa_row_find(of->name, strlen(of->name));
         cr_assert_not_null(row, "the device has no row '%s'", of->name);
         if (!machine_has(of->name)) {
@@ -567,6 +571,11 @@ ROWS_TEST(scalars) {
         }
         machine_free(m);
     }
+}
+
+ROWS_TEST(scalars) {
+    run_scalars(&rows_of_scalars);
+    run_scalars(&rows_of_scalar_extremes);
 }
 
 /* ---- Families ---------------------------------------------------------------------------------------------- */

@@ -1,5 +1,4 @@
-/* Instructions that move values from lane to lane, registers by number, mixed precision, integer dot products, and
- * matrix instructions. */
+/* Instructions that move values from lane to lane, registers by number, mixed precision, integer dot products. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +6,6 @@
 #include "isa_test.h"
 #include "machine.h"
 #include "rows.h"
-
-const char *const rows_of_matrices[] = {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16", NULL};
 
 static uint64_t state = 7;
 
@@ -57,7 +54,8 @@ ROWS_TEST(single_lanes) {
     }
 }
 
-ROWS_TEST(permutations) {
+/* Lanes are chosen by two scalars for every row, or each by its own. */
+static void try_permutations(bool by_lane) {
     for (unsigned round = 0; round < 64; round++) {
         unsigned lanes = round % 2 ? 64 : 32, flags = round / 2 % 4, other = round / 8 % 2 * 16;
         uint64_t exec = draw64(), select = draw64();
@@ -70,16 +68,24 @@ ROWS_TEST(permutations) {
         wave->sgpr[2] = (uint32_t)select;
         wave->sgpr[3] = (uint32_t)(select >> 32);
         machine_set_exec(m, exec);
-        snprintf(text, sizeof text, "v_permlane%s_b32 v6, v5, s2, s3 op_sel:[%u,%u]", other ? "x16" : "16", flags & 1,
-                 flags >> 1);
+        snprintf(text, sizeof text, "v_permlane%s%s_b32 v6, v5, %s op_sel:[%u,%u]", other ? "x16" : "16",
+                 by_lane ? "_var" : "", by_lane ? "v7" : "s2, s3", flags & 1, flags >> 1);
         machine_run(m, text);
         for (unsigned lane = 0; lane < lanes; lane++) {
-            unsigned from = ((lane / 16 * 16) ^ other) + (unsigned)(select >> lane % 16 * 4 & 15);
+            unsigned chosen = by_lane ? wave->vgpr[7][lane] % 16 : (unsigned)(select >> lane % 16 * 4 & 15);
+            unsigned from = ((lane / 16 * 16) ^ other) + chosen;
             bool off = (exec >> from & 1) == 0;
             uint32_t expected = !off || (flags & 1) ? wave->vgpr[5][from] : (flags & 2) ? 0 : old[lane];
             cr_assert_eq(wave->vgpr[6][lane], (exec >> lane & 1) ? expected : old[lane], "%s: lane %u", text, lane);
         }
         machine_free(m);
+    }
+}
+
+ROWS_TEST(permutations) {
+    try_permutations(false);
+    if (machine_has("v_permlane16_var_b32")) {
+        try_permutations(true);
     }
 }
 
@@ -136,6 +142,10 @@ ROWS_TEST(registers_change_places) {
     cr_assert_eq(wave->vgpr[4][3], q);
     cr_assert_eq(wave->vgpr[5][3], p);
     cr_assert_eq(wave->vgpr[4][7], off);
+    if (!machine_has("v_swap_b16")) {
+        machine_free(m);
+        return;
+    }
     machine_run(m, "v_swap_b16 v4.l, v5.h");
     cr_assert_eq(wave->vgpr[4][3], (q & 0xffff0000) | p >> 16);
     cr_assert_eq(wave->vgpr[5][3], q << 16 | (p & 0xffff));
@@ -454,66 +464,5 @@ ROWS_TEST(packed_operands_are_put_together) {
     wave->vgpr[3][0] = 0;
     machine_run(m, "v_dot2_f32_bf16 v3, v2, 1.0, v3");
     cr_assert_eq(rows_float(wave->vgpr[3][0]), 3.0f);
-    machine_free(m);
-}
-
-/* ---- Matrices ---------------------------------------------------------------------------------------------- */
-
-static float element(uint32_t word, unsigned k, bool bfloat) {
-    uint64_t bits = k % 2 ? word >> 16 : word & 0xffff;
-    return bfloat ? rows_float(bits << 16) : rows_half(bits);
-}
-
-static void try_matrix(unsigned lanes, bool bfloat) {
-    machine *m = machine_new(lanes, false);
-    isa_wave *wave = machine_wave(m);
-    char text[96];
-    for (unsigned lane = 0; lane < lanes; lane++) {
-        for (unsigned reg = 0; reg < 16; reg++) { /* small integers, whose sums are exact in any order */
-            uint32_t small = (lane % 16 * 7 + reg * 3) % 9, other = (lane % 16 + reg * 5) % 7;
-            wave->vgpr[reg][lane] =
-                bfloat ? (uint32_t)(rows_float_bits((float)small) >> 16 | rows_float_bits(-(float)other))
-                       : (uint32_t)(rows_half_bits((float)small) | rows_half_bits(-(float)other) << 16);
-        }
-        for (unsigned reg = 16; reg < 24; reg++) {
-            wave->vgpr[reg][lane] = (uint32_t)rows_float_bits((float)(lane + reg));
-        }
-    }
-    unsigned groups = lanes / 16, last = 16 + 16 / groups - 1;
-    snprintf(text, sizeof text, "v_wmma_f32_16x16x16_%sf16 v[30:%u], v[0:7], v[8:15], v[16:%u]", bfloat ? "b" : "",
-             last + 14, last);
-    machine_run(m, text);
-    for (unsigned row = 0; row < 16; row++) {
-        for (unsigned column = 0; column < 16; column++) {
-            unsigned reg = row / groups, lane = row % groups * 16 + column;
-            float sum = rows_float(wave->vgpr[16 + reg][lane]);
-            for (unsigned k = 0; k < 16; k++) {
-                sum += element(wave->vgpr[k / 2][row], k, bfloat) * element(wave->vgpr[8 + k / 2][column], k, bfloat);
-            }
-            cr_assert_eq(rows_float(wave->vgpr[30 + reg][lane]), sum, "%s: %u, %u", text, row, column);
-        }
-    }
-    machine_free(m);
-}
-
-ROWS_TEST(matrices) {
-    try_matrix(32, false);
-    try_matrix(32, true);
-    try_matrix(64, false);
-    try_matrix(64, true);
-}
-
-ROWS_TEST(matrices_need_all_lanes_and_equal_groups) {
-    char kind[64], text[1024];
-    machine *m = machine_new(32, false);
-    machine_set_exec(m, 0xfffffffe);
-    machine_run(m, "v_wmma_f32_16x16x16_f16 v[30:37], v[0:7], v[8:15], v[16:23]");
-    machine_finding(m, kind, text);
-    cr_assert_str_eq(kind, "matrix-lanes-off");
-    machine_set_exec(m, UINT64_MAX);
-    machine_wave(m)->vgpr[3][17] = 1;
-    machine_run(m, "v_wmma_f32_16x16x16_f16 v[30:37], v[0:7], v[8:15], v[16:23]");
-    machine_finding(m, kind, text);
-    cr_assert_str_eq(kind, "matrix-not-replicated");
     machine_free(m);
 }
