@@ -13,7 +13,7 @@
  * Compute Profiler). Where sources differ the higher rate stands: a bound may be too high, not too low. The longest
  * matching prefix counts. gfx9-4-generic is reckoned as gfx942. */
 static const struct issue_family families[] = {
-    {"gfx906", false, 0, 4, 128, 64, true, false},
+    {"gfx90", false, 0, 4, 128, 64, true, false},
     {"gfx9-generic", false, 0, 4, 128, 64, true, false},
     {"gfx908", false, ISSUE_CDNA1, 4, 128, 64, true, false},
     {"gfx90a", false, ISSUE_CDNA2, 4, 128, 64, true, false},

@@ -190,7 +190,8 @@ Test(issue_model, chips_without_a_matrix_unit_count_multiply_adds) {
         const char *target;
         int wave;
         double useful, simd;
-    } rows[] = {{"gfx1030", 32, 2, 3 + 4}, {"gfx1036", 64, 4, 6 + 8}, {"gfx906", 64, 8, 12 + 16}};
+    } rows[] = {
+        {"gfx1030", 32, 2, 3 + 4}, {"gfx1036", 64, 4, 6 + 8}, {"gfx906", 64, 8, 12 + 16}, {"gfx900", 64, 8, 12 + 16}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct analysed analysed = analyse_text(text, rows[i].target, rows[i].wave);
         const struct issue_bound *bound = &analysed.loop.ways[0].bound;
