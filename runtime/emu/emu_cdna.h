@@ -29,11 +29,13 @@ FMHA_EMU_INLINE Float fmha_emu_mfma(const fmha_emu_site *site, Half a, Half b, F
     FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X16_F16, "__builtin_amdgcn_mfma_f32_16x16x16f16", _Float16, 4, 4, __VA_ARGS__)
 #define __builtin_amdgcn_mfma_f32_32x32x8f16(...)                                                                      \
     FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X8_F16, "__builtin_amdgcn_mfma_f32_32x32x8f16", _Float16, 4, 16, __VA_ARGS__)
-/* The first chip's bf16 takes half as many elements; later ones have it still. */
+/* The first chip's bf16 takes half as many elements; the second has it still. */
+#if defined(__gfx908__) || defined(__gfx90a__)
 #define __builtin_amdgcn_mfma_f32_16x16x8bf16(...)                                                                     \
     FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X8_BF16, "__builtin_amdgcn_mfma_f32_16x16x8bf16", short, 2, 4, __VA_ARGS__)
 #define __builtin_amdgcn_mfma_f32_32x32x4bf16(...)                                                                     \
     FMHA_EMU_MFMA(FMHA_EMU_MFMA_32X32X4_BF16, "__builtin_amdgcn_mfma_f32_32x32x4bf16", short, 2, 16, __VA_ARGS__)
+#endif
 #if !defined(__gfx908__)
 #define __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(...)                                                                 \
     FMHA_EMU_MFMA(FMHA_EMU_MFMA_16X16X16_BF16, "__builtin_amdgcn_mfma_f32_16x16x16bf16_1k", short, 4, 4, __VA_ARGS__)

@@ -45,6 +45,18 @@ void *emu_test_kernel_file(emu_test *test, const char *name, int wave) {
     return emu_test_kernel(test, text, name, wave);
 }
 
+void emu_test_compile_error(const char *chip, const char *text, int wave, const char *words) {
+    emu_test test = emu_test_open(chip);
+    fmha_source source = {.text = text, .symbol = "kernel", .path = "k.hip", .wave = wave};
+    void *image;
+    size_t bytes;
+    cr_assert(eq(int, test.driver->compile(test.device, &source, &image, &bytes), FMHA_ERROR_COMPILE));
+    cr_assert(eq(ptr, image, NULL));
+    cr_assert(strstr(fmha_last_error(), words) != NULL, "expected \"%s\" in\n%s", words, fmha_last_error());
+    cr_assert(eq(int, strncmp(fmha_last_error(), "it does not compile for the emulated device with ", 49), 0));
+    emu_test_close(&test);
+}
+
 void *emu_test_buffer(emu_test *test, size_t bytes, const char *label, const void *contents) {
     void *buffer;
     cr_assert(eq(int, test->driver->memory_alloc(test->device, bytes, label, &buffer), FMHA_OK), "%s",

@@ -24,6 +24,9 @@ void *emu_test_kernel(emu_test *test, const char *text, const char *path, int wa
 /* The same from a file beside the tests. */
 void *emu_test_kernel_file(emu_test *test, const char *name, int wave);
 
+/* Compiles what must not compile: the compiler's own errors, in which the text is called k.hip, hold `words`. */
+void emu_test_compile_error(const char *chip, const char *text, int wave, const char *words);
+
 void *emu_test_buffer(emu_test *test, size_t bytes, const char *label, const void *contents);
 void emu_test_read(emu_test *test, const void *buffer, void *to, size_t bytes);
 

@@ -183,18 +183,8 @@ static fmha_status compile(emu_test *test, const fmha_source *source) {
     return status;
 }
 
-/* The text's own errors, under its own name and line, and nothing left behind. */
-static void expect_compile_error_on(const char *chip, const char *text, int wave, const char *words) {
-    emu_test test = emu_test_open(chip);
-    fmha_source source = {.text = text, .symbol = "kernel", .path = "k.hip", .wave = wave};
-    cr_assert(eq(int, compile(&test, &source), FMHA_ERROR_COMPILE));
-    cr_assert(strstr(fmha_last_error(), words) != NULL, "expected \"%s\" in\n%s", words, fmha_last_error());
-    cr_assert(eq(int, strncmp(fmha_last_error(), "it does not compile for the emulated device with ", 49), 0));
-    emu_test_close(&test);
-}
-
 static void expect_compile_error(const char *text, int wave, const char *words) {
-    expect_compile_error_on("gfx1151", text, wave, words);
+    emu_test_compile_error("gfx1151", text, wave, words);
 }
 
 Test(driver, compile_errors_name_the_line) {
@@ -209,18 +199,18 @@ Test(driver, compile_refuses_unknown_builtins) {
 }
 
 Test(driver, compile_refuses_what_the_chip_lacks) {
-    expect_compile_error_on("gfx1030",
-                            "extern \"C\" __global__ void kernel(unsigned *out) {\n"
-                            "    out[0] = __builtin_amdgcn_permlane64(out[0]);\n}\n",
-                            64, "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_permlane64'");
-    expect_compile_error_on("gfx10-3-generic",
-                            "typedef _Float16 h __attribute__((ext_vector_type(16)));\n"
-                            "typedef float f __attribute__((ext_vector_type(8)));\n"
-                            "extern \"C\" __global__ void kernel(h *a, f *c) {\n"
-                            "    *c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(*a, *a, *c);\n}\n",
-                            32,
-                            "k.hip:4:10: error: use of undeclared identifier "
-                            "'__builtin_amdgcn_wmma_f32_16x16x16_f16_w32'");
+    emu_test_compile_error("gfx1030",
+                           "extern \"C\" __global__ void kernel(unsigned *out) {\n"
+                           "    out[0] = __builtin_amdgcn_permlane64(out[0]);\n}\n",
+                           64, "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_permlane64'");
+    emu_test_compile_error("gfx10-3-generic",
+                           "typedef _Float16 h __attribute__((ext_vector_type(16)));\n"
+                           "typedef float f __attribute__((ext_vector_type(8)));\n"
+                           "extern \"C\" __global__ void kernel(h *a, f *c) {\n"
+                           "    *c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(*a, *a, *c);\n}\n",
+                           32,
+                           "k.hip:4:10: error: use of undeclared identifier "
+                           "'__builtin_amdgcn_wmma_f32_16x16x16_f16_w32'");
 }
 
 Test(driver, compile_refuses_the_other_wave_size) {
@@ -244,9 +234,10 @@ Test(driver, compile_refuses_wrong_operands) {
                          32,
                          "k.hip:2:10: error: constexpr variable 'fmha_emu_site_here' must be initialized by a constant "
                          "expression");
-    expect_compile_error("extern \"C\" __global__ void kernel(int *a) {\n"
-                         "    *a = __builtin_amdgcn_update_dpp(0, *a, 0x142, 15, 15, true);\n}\n",
-                         32, "__builtin_amdgcn_update_dpp: dpp_ctrl is not one that is known of this chip: quad_perm 0x000-0x0ff");
+    expect_compile_error(
+        "extern \"C\" __global__ void kernel(int *a) {\n"
+        "    *a = __builtin_amdgcn_update_dpp(0, *a, 0x142, 15, 15, true);\n}\n",
+        32, "__builtin_amdgcn_update_dpp: dpp_ctrl is not one that is known of this chip: quad_perm 0x000-0x0ff");
     expect_compile_error("extern \"C\" __global__ void kernel(float *a) {\n"
                          "    *a = __builtin_amdgcn_update_dpp(0, *a, 0x141, 15, 15, true);\n}\n",
                          32, "DPP operand: expected an integer of at most 32 bits");
