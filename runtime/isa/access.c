@@ -3,11 +3,14 @@
 #include "memory.h"
 
 bool isa_has_registers(isa_wave *wave, const isa_operand *operand, unsigned registers) {
-    uint32_t most = wave->group->launch->kernel->vgprs;
-    if (operand->kind == ISA_OPERAND_VGPR && operand->count == registers && operand->reg + registers <= most) {
+    const isa_kernel *kernel = wave->group->launch->kernel;
+    bool accumulates = operand->kind == ISA_OPERAND_VGPR && operand->reg >= ISA_AGPR;
+    uint32_t first = accumulates ? ISA_AGPR : 0, most = accumulates ? kernel->agprs : kernel->vgprs;
+    if (operand->kind == ISA_OPERAND_VGPR && operand->count == registers && operand->reg - first + registers <= most) {
         return true;
     }
-    isa_give_up(wave, "register-outside", "expected %u vector registers below v%u for its data", registers, most);
+    isa_give_up(wave, "register-outside", "expected %u vector registers below %c%u for its data", registers,
+                accumulates ? 'a' : 'v', most);
     return false;
 }
 
@@ -29,6 +32,12 @@ void isa_mark_stored(isa_wave *wave, const isa_operand *data, unsigned registers
     for (unsigned n = 0; n < registers; n++) {
         isa_check_vgpr_read(wave, data->reg + n, mask);
     }
+}
+
+void isa_mark_kept(isa_wave *wave, const isa_operand *data, unsigned registers) {
+    isa_check_collect(wave);
+    isa_mark_stored(wave, data, registers, isa_exec(wave), ISA_QUEUE_STORE);
+    isa_check_collected(wave);
 }
 
 void isa_global_addresses(isa_wave *wave, const isa_instruction *i, const isa_operand *vaddr, const isa_operand *saddr,

@@ -89,6 +89,9 @@ bool isa_has_registers(isa_wave *wave, const isa_operand *operand, unsigned regi
 void isa_mark_loaded(isa_wave *wave, const isa_operand *data, unsigned registers, uint64_t mask, isa_queue queue);
 void isa_mark_stored(isa_wave *wave, const isa_operand *data, unsigned registers, uint64_t mask, isa_queue queue);
 
+/* Data that is stored as it is, whether anybody wrote it or not: a called function keeps its caller's registers. */
+void isa_mark_kept(isa_wave *wave, const isa_operand *data, unsigned registers);
+
 /* Lanes' addresses: vaddr of 64 bits with saddr "off", or a 32-bit offset and a scalar base; and the constant offset.
  */
 void isa_global_addresses(isa_wave *wave, const isa_instruction *instruction, const isa_operand *vaddr,

@@ -21,8 +21,8 @@ static bool is_open(const struct isa_checks *checks, const isa_pending *pending)
 static void report_open(isa_wave *wave, const char *what, char file, unsigned reg, const isa_pending *pending) {
     const struct isa_checks *checks = wave->checks;
     isa_report(wave, -1, "missing-wait",
-               "%s %c%u before the load that fills it has ended: a wait for %s(%u) or less must come first", what, file,
-               reg, facts_of(wave, pending->queue)->counter,
+               "%s %c%u before the load that fills it has ended: a wait for %s(%u) or less must come first", what,
+               file == 'v' && reg >= ISA_AGPR ? 'a' : file, reg % ISA_AGPR, facts_of(wave, pending->queue)->counter,
                pending->queue == ISA_QUEUE_SCALAR ? 0 : checks->issued[pending->queue] - pending->ticket);
 }
 
@@ -40,7 +40,8 @@ void isa_check_vgpr_read(isa_wave *wave, unsigned reg, uint64_t mask) {
         checks->unwritten |= missing;
     } else if (missing != 0) {
         isa_report(wave, __builtin_ctzll(missing), "register-unwritten",
-                   "reads v%u, which was not written, or was made of what was not", reg);
+                   "reads %c%u, which was not written, or was made of what was not", reg >= ISA_AGPR ? 'a' : 'v',
+                   reg % ISA_AGPR);
         checks->vgpr_written[reg] |= missing;
     }
 }

@@ -15,6 +15,12 @@ typedef struct isa_pending {
     uint8_t queue;
 } isa_pending;
 
+/* A load from memory into LDS, bytes [first, end) of it (arrivals.h). */
+typedef struct isa_arrival {
+    uint32_t ticket, first, end;
+} isa_arrival;
+enum { ISA_ARRIVALS = 64 }; /* more than the hardware counts are not under way */
+
 /* Compilers copy registers and compute words that nobody wrote and nobody needs. So what is not written is told of
  * where it matters, in addresses, stored data, masks, matrix instructions, scalars; results of lane-wise instructions
  * take the mark on instead. */
@@ -27,6 +33,8 @@ struct isa_checks {
     bool sgpr_written[ISA_SGPRS];
     isa_pending sgpr_pending[ISA_SGPRS];
     uint32_t issued[ISA_QUEUES], ended[ISA_QUEUES]; /* tickets */
+    isa_arrival arrivals[ISA_ARRIVALS];
+    unsigned arriving;
 };
 
 /* Nothing is written, nothing under way. */
@@ -40,6 +48,24 @@ void isa_check_sgpr_write(isa_wave *wave, unsigned reg);
 
 /* Lanes of a register that was written hold what was made of nothing. */
 void isa_check_vgpr_unwritten(isa_wave *wave, unsigned reg, uint64_t mask);
+
+/* From here on reads of what was not written are not told of; isa_check_collected ends that, and returns the lanes in
+ * which there were any. */
+static inline void isa_check_collect(isa_wave *wave) {
+    if (wave->checks != NULL) {
+        wave->checks->collecting = true;
+    }
+}
+
+static inline uint64_t isa_check_collected(isa_wave *wave) {
+    uint64_t lanes = 0;
+    if (wave->checks != NULL) {
+        lanes = wave->checks->unwritten;
+        wave->checks->collecting = false;
+        wave->checks->unwritten = 0;
+    }
+    return lanes;
+}
 
 /* An access begins; returns its ticket. */
 uint32_t isa_check_issue(isa_wave *wave, isa_queue queue);

@@ -43,10 +43,10 @@ static fmha_status refuse(const decoder *d, uint64_t address) {
 static isa_role read_role(const char *word, size_t length, unsigned wave) {
     isa_role role = {.read = word[0] == 'S' || word[0] == 'B', .write = word[0] == 'D' || word[0] == 'B'};
     role.type = length > 1 ? word[1] : 'x';
-    role.count = (uint8_t)(length > 2         ? (unsigned)atoi(word + 2)
-                           : role.type == 'd' ? 2u
-                           : role.type == 'm' ? wave / 32
-                                              : 1u);
+    role.count = (uint8_t)(length > 2                             ? (unsigned)atoi(word + 2)
+                           : role.type == 'd' || role.type == 'g' ? 2u
+                           : role.type == 'm'                     ? wave / 32
+                                                                  : 1u);
     return role;
 }
 
@@ -106,7 +106,8 @@ static const char *check_operand(const isa_instruction *i, unsigned at) {
     const isa_operand *operand = &i->operands[at];
     char type = i->roles[at].type;
     bool float_constant = operand->kind == ISA_OPERAND_CONSTANT && operand->is_float;
-    if (operand->sext || ((operand->neg || operand->abs) && !is_one_of(type, "fkd"))) {
+    if ((operand->sext && (i->form != ISA_FORM_SDWA || !is_one_of(type, "vh"))) ||
+        ((operand->neg || operand->abs) && !is_one_of(type, "fkd"))) {
         return "a sign modifier of an operand that is no float is not known";
     }
     if (float_constant && type == 'p') {
@@ -118,8 +119,29 @@ static const char *check_operand(const isa_instruction *i, unsigned at) {
     return NULL;
 }
 
+/* A constant among pairs of float32 is a value of its own where both results take the lower one; no document says what
+ * stands above it. */
+static bool has_high_constant(const isa_instruction *i, unsigned at, unsigned source) {
+    return i->roles[at].type == 'g' && i->operands[at].kind != ISA_OPERAND_VGPR &&
+           i->operands[at].kind != ISA_OPERAND_SGPR &&
+           ((i->op_sel >> source & 1) != 0 || !i->has_op_sel_hi || (i->op_sel_hi >> source & 1) != 0);
+}
+
+static const char *check_sdwa(const isa_family *family, const isa_instruction *i) {
+    if (!family->takes_sdwa) {
+        return "SDWA is not known";
+    }
+    for (unsigned at = 0; at < i->operand_count; at++) {
+        if (i->row->lanes == NULL || !is_one_of(i->roles[at].type, "vfhkm") ||
+            (i->roles[at].count != 1 && i->roles[at].type != 'm')) {
+            return "SDWA of it is not known";
+        }
+    }
+    return NULL;
+}
+
 /* Only what the engine applies may be asked for. */
-static const char *check_modifiers(const isa_instruction *i) {
+static const char *check_modifiers(const isa_family *family, const isa_instruction *i) {
     bool lanes = i->row->lanes != NULL;
     if (i->omod != 0) {
         return "with denormals kept the hardware leaves output factors out";
@@ -127,8 +149,8 @@ static const char *check_modifiers(const isa_instruction *i) {
     if (i->clamp && lanes && strchr(i->row->name, ' ') == NULL && !is_one_of(i->roles[0].type, "fkd")) {
         return "its clamp is not known";
     }
-    if (i->form == ISA_FORM_SDWA) {
-        return "SDWA is not known";
+    if (i->form == ISA_FORM_SDWA && check_sdwa(family, i) != NULL) {
+        return check_sdwa(family, i);
     }
     if (i->dpp != ISA_DPP_NONE && !lanes) {
         return "DPP of it is not known";
@@ -143,7 +165,10 @@ static const char *check_modifiers(const isa_instruction *i) {
             return "DPP has no 64-bit operands";
         }
         if (i->roles[at].read && !i->roles[at].write && i->roles[at].type != 'm') {
-            packed |= (unsigned)is_one_of(i->roles[at].type, "pqw") << source++;
+            if (has_high_constant(i, at, source)) {
+                return "a constant in the high half of a pair of float32 is not known";
+            }
+            packed |= (unsigned)is_one_of(i->roles[at].type, "pqwg") << source++;
         }
     }
     if (lanes && ((i->neg_lo | i->neg_hi) & ~packed) != 0) {
@@ -170,7 +195,7 @@ static bool assign_roles(decoder *d, isa_instruction *i, isa_operand *operands) 
         }
         i->roles[at] = roles[at];
     }
-    const char *problem = check_modifiers(i);
+    const char *problem = check_modifiers(d->family, i);
     if (problem != NULL) {
         snprintf(d->why, sizeof d->why, "%s", problem);
         return false;
@@ -182,7 +207,8 @@ static bool assign_roles(decoder *d, isa_instruction *i, isa_operand *operands) 
 
 /* What the checks need to know of where results come from. */
 static void note_dataflow(isa_instruction *i) {
-    static const char *const apart[] = {"v_mad_u64_u32", "v_mad_i64_i32", "v_lshlrev_b64", "v_mov_b64"};
+    static const char *const apart[] = {"v_mad_u64_u32",  "v_mad_i64_i32", "v_lshlrev_b64", "v_mov_b64",
+                                        "v_lshl_add_u64", "v_pk_fma_f32",  "v_pk_mul_f32",  "v_pk_add_f32"};
     for (size_t n = 0; n < sizeof apart / sizeof apart[0]; n++) {
         i->words_apart = i->words_apart || strcmp(i->row->name, apart[n]) == 0;
     }

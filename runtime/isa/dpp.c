@@ -26,6 +26,16 @@ static int source_of(const isa_instruction *i, int lane) {
         return row + (at ^ 7);
     case ISA_DPP_ROW_SHARE:
         return row + control;
+    case ISA_DPP_WAVE_SHL:
+        return lane + 1 < ISA_LANES_MAX ? lane + 1 : -1;
+    case ISA_DPP_WAVE_ROL:
+        return (lane + 1) & (ISA_LANES_MAX - 1);
+    case ISA_DPP_WAVE_SHR:
+        return lane - 1; /* of lane 0 none */
+    case ISA_DPP_WAVE_ROR:
+        return (lane - 1) & (ISA_LANES_MAX - 1);
+    case ISA_DPP_ROW_BCAST: /* 15: the row before; 31: the half before */
+        return (lane & ~control) - 1;
     default: /* ISA_DPP_ROW_XMASK */
         return row + (at ^ control);
     }

@@ -27,7 +27,11 @@ const isa_family *isa_family_of(const char *arch) {
     const isa_family *found = NULL;
     size_t longest = 0;
     for (size_t i = 0; i < isa_family_count; i++) {
+        const char *generic = isa_families[i]->generic;
         size_t length = strlen(isa_families[i]->target);
+        if (generic != NULL && strncmp(arch, generic, strlen(generic)) == 0) {
+            return isa_families[i];
+        }
         if (length > longest && strncmp(arch, isa_families[i]->target, length) == 0) {
             found = isa_families[i];
             longest = length;

@@ -30,9 +30,6 @@ typedef struct isa_same {
     const char *names;  /* separated by blanks */
 } isa_same;
 
-/* Bits of isa_family.variant of the family gfx9. */
-enum { ISA_GFX906 = 1, ISA_GFX908 = 2, ISA_GFX90A = 4, ISA_GFX942 = 8, ISA_GFX950 = 16 };
-
 /* A scalar register that has a name. */
 typedef struct isa_scalar {
     const char *word;
@@ -50,7 +47,7 @@ typedef struct isa_family {
     const char *target;     /* what the names of its chips begin with: "gfx11"; of several the longest counts */
     const char *generic;    /* the generic target that its chips run besides their own; NULL: none */
     unsigned bit;           /* ISA_GFX11: its rows' home */
-    unsigned variant;       /* one bit; 0: the family has no variants */
+    unsigned variant;       /* one bit, ISA_GFX906 or its like; 0: the family has no variants */
     unsigned chips;         /* emu_family of its chips */
     const isa_names *names; /* NULL: its rows' own names are all */
     const isa_same *same;   /* besides; ends with a NULL source; NULL: none */
@@ -59,23 +56,29 @@ typedef struct isa_family {
     unsigned waves;            /* 32, 64 or the sum of both */
     uint16_t scalars;          /* numbered scalar registers, from s0 on */
     const isa_scalar *special; /* besides vcc, exec and m0, which all have; ends with a NULL word */
-    bool agprs;                /* a0 and up, behind v255 */
+    bool takes_agprs;          /* a0 and up, behind v255 */
+    bool takes_sdwa;           /* parts of registers as operands */
+    bool takes_wave_dpp;       /* DPP across rows: wave_shl and its like, row_bcast */
     const char *const *hints;  /* modifiers of memory accesses that say what caches do; one that ends with a colon has a
                                   word behind it; ends with NULL */
     const char *returning;     /* the modifier with which an atomic operation has a result */
-    bool dual_moves_share;     /* the first sources of two v_dual_mov_b32 may be in one bank */
+    const char *const *halves_kept; /* mnemonics whose 16-bit results leave the other half of the register, where all
+                                       others clear it; ends with NULL. NULL: all of them leave it */
+    bool dual_moves_share;          /* the first sources of two v_dual_mov_b32 may be in one bank */
 
     /* Execution. */
     isa_queue_facts queues[ISA_QUEUES];
     uint32_t line_bytes; /* of the vector cache */
+    bool matrix_flushes; /* matrix instructions of 16-bit floats take subnormals for zeros */
 
     /* The descriptor, and what the first instruction finds. */
     uint16_t user_supported;          /* kernel_code_properties that ask for user SGPRs: ISA_USER_… */
     uint32_t mode_fixed, mode_known;  /* bits of MODE that rows are written for, and their values */
     uint32_t (*mode)(uint32_t rsrc1); /* at the start */
     uint32_t (*vgprs)(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave);
-    void (*place)(isa_wave *wave, unsigned reg); /* the workgroup's ids; reg: the first behind the user SGPRs */
-    void (*items)(isa_wave *wave);               /* the work items' ids */
+    uint32_t (*agprs)(uint32_t rsrc1, uint32_t rsrc3); /* NULL: it has none */
+    void (*place)(isa_wave *wave, unsigned reg);       /* the workgroup's ids; reg: the first behind the user SGPRs */
+    void (*items)(isa_wave *wave);                     /* the work items' ids */
 } isa_family;
 
 enum { ISA_FAMILIES_MAX = 12 };
@@ -84,7 +87,8 @@ extern const isa_family isa_family_gfx906, isa_family_gfx908, isa_family_gfx90a,
 extern const isa_family *const isa_families[];
 extern const size_t isa_family_count;
 
-/* The family of "gfx1151", with or without features; NULL: none. */
+/* The family of "gfx1151", with or without features; of a generic target the first whose chips run it, which has what
+ * all of them have. NULL: none. */
 const isa_family *isa_family_of(const char *arch);
 
 /* Bits of emu_family: the chips that can be opened, of families that know any instruction. */
@@ -116,6 +120,8 @@ uint32_t isa_mode_gfx6_to_gfx11(uint32_t rsrc1);
 
 /* In steps of 8, in waves of 64 of 4 (compute_pgm_rsrc1, GRANULATED_WORKITEM_VGPR_COUNT). */
 uint32_t isa_vgprs_gfx10_to_gfx12(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave);
+
+extern const isa_names isa_names_gfx9;
 
 /* The ids of the workgroup in scalar registers from `reg` on. */
 void isa_place_in_sgprs(isa_wave *wave, unsigned reg);

@@ -1,12 +1,10 @@
 /* gfx9: gfx906, gfx908, gfx90a, gfx942, gfx950, which are variants of one family. */
+#include "../emu/chips.h"
+#include "checks.h"
 #include "family.h"
 #include "image.h"
 
-/* ---- Mnemonics --------------------------------------------------------------------------------------------- */
-
-static const isa_names names = {NULL, 0};
-
-/* ---- Facts ------------------------------------------------------------------------------------------------- */
+/* ---- Texts ------------------------------------------------------------------------------------------------- */
 
 static const isa_scalar special[] = {{"flat_scratch", 102, 2},
                                      {"flat_scratch_lo", 102, 1},
@@ -19,6 +17,72 @@ static const isa_scalar special[] = {{"flat_scratch", 102, 2},
 static const char *const hints[] = {"glc", "slc", NULL};
 static const char *const hints_gfx940[] = {"sc0", "sc1", "nt", NULL};
 
+/* Those to which op_sel gives a half of the destination (Vega ISA guide, 12.12, OPSEL); all others are as gfx8 has
+ * them, whose 16-bit results have zeros above. */
+static const char *const halves_kept[] = {
+    "v_mad_u16",  "v_mad_i16",  "v_fma_f16",  "v_div_fixup_f16", "v_min3_f16",      "v_max3_f16",
+    "v_med3_f16", "v_min3_i16", "v_max3_i16", "v_med3_i16",      "v_min3_u16",      "v_max3_u16",
+    "v_med3_u16", "v_add_i16",  "v_sub_i16",  "v_fma_mixlo_f16", "v_fma_mixhi_f16", NULL};
+
+/* ---- The descriptor ---------------------------------------------------------------------------------------- */
+
+/* In steps of 4 (compute_pgm_rsrc1, GRANULATED_WORKITEM_VGPR_COUNT), and so many AGPRs in a file of their own. */
+static uint32_t vgprs(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave) {
+    (void)rsrc3, (void)wave;
+    return ((rsrc1 & 0x3fu) + 1) * 4;
+}
+
+static uint32_t agprs(uint32_t rsrc1, uint32_t rsrc3) {
+    return vgprs(rsrc1, rsrc3, 64);
+}
+
+/* One file, in steps of 8, in which AGPRs begin at ACCUM_OFFSET of compute_pgm_rsrc3. */
+static uint32_t vgprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave) {
+    uint32_t all = ((rsrc1 & 0x3fu) + 1) * 8, offset = ((rsrc3 & 0x3fu) + 1) * 4;
+    (void)wave;
+    return offset < all ? offset : all;
+}
+
+static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
+    return ((rsrc1 & 0x3fu) + 1) * 8 - vgprs_gfx90a(rsrc1, rsrc3, 64);
+}
+
+/* ---- At the start ------------------------------------------------------------------------------------------ */
+
+/* Behind the workgroup's ids comes where the wave's scratch begins in that of all waves, if the kernel has any (LLVM's
+ * guide, SGPR Register Set Up Order). */
+static void place(isa_wave *wave, unsigned reg) {
+    const isa_kernel *kernel = wave->group->launch->kernel;
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        reg += (kernel->rsrc2 & (uint32_t)ISA_RSRC2_GROUP_X << dimension) != 0;
+    }
+    isa_place_in_sgprs(wave, kernel->user_sgprs);
+    if ((kernel->rsrc2 & ISA_RSRC2_SCRATCH) != 0) {
+        wave->sgpr[reg] = (uint32_t)(wave->number * (size_t)wave->lanes * kernel->scratch_bytes);
+        if (wave->checks != NULL) {
+            wave->checks->sgpr_written[reg] = true;
+        }
+    }
+}
+
+/* Each id in a register of its own. */
+static void items(isa_wave *wave) {
+    const isa_launch *launch = wave->group->launch;
+    unsigned asked = launch->kernel->rsrc2 >> ISA_RSRC2_ITEM_SHIFT & 3u;
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        unsigned item = wave->number * wave->lanes + lane, row = item / launch->workgroup[0];
+        uint32_t ids[3] = {item % launch->workgroup[0], row % launch->workgroup[1], row / launch->workgroup[1]};
+        for (unsigned n = 0; n <= asked && n < 3 && (wave->present >> lane & 1) != 0; n++) {
+            wave->vgpr[n][lane] = ids[n];
+        }
+    }
+    for (unsigned n = 0; wave->checks != NULL && n <= asked && n < 3; n++) {
+        wave->checks->vgpr_written[n] = wave->present;
+    }
+}
+
+/* ---- Facts ------------------------------------------------------------------------------------------------- */
+
 /* One counter for loads and stores. */
 #define QUEUES                                                                                                         \
     {                                                                                                                  \
@@ -26,30 +90,39 @@ static const char *const hints_gfx940[] = {"sc0", "sc1", "nt", NULL};
         [ISA_QUEUE_LDS] = {ISA_QUEUE_LDS, "lgkmcnt"}, [ISA_QUEUE_SCALAR] = {ISA_QUEUE_SCALAR, "lgkmcnt"},              \
     }
 
-/* In steps of 4; with AGPRs in the same file of 8 (compute_pgm_rsrc1, GRANULATED_WORKITEM_VGPR_COUNT). */
-static uint32_t vgprs(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave) {
-    (void)rsrc3, (void)wave;
-    return ((rsrc1 & 0x3fu) + 1) * 4;
-}
+/* Before gfx942, whose scratch is architected, registers are given for it. */
+#define USER_SCRATCH (ISA_USER_GFX11 | ISA_USER_PRIVATE_BUFFER | ISA_USER_FLAT_SCRATCH)
 
-static uint32_t vgprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave) {
-    (void)rsrc3, (void)wave;
-    return ((rsrc1 & 0x3fu) + 1) * 8;
-}
+#define COMMON(target_, bit_)                                                                                          \
+    .target = target_, .bit = ISA_GFX9, .variant = bit_, .names = &isa_names_gfx9, .waves = 64, .scalars = 102,        \
+    .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept, .queues = QUEUES,      \
+    .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11, .place = place
 
-#define VARIANT(target_, bit_, generic_, agprs_, hints_, returning_, line_, vgprs_)                                    \
-    {                                                                                                                  \
-        .target = target_, .generic = generic_, .bit = ISA_GFX9, .variant = bit_, .names = &names, .waves = 64,        \
-        .scalars = 102, .special = special, .agprs = agprs_, .hints = hints_, .returning = returning_,                 \
-        .queues = QUEUES, .line_bytes = line_, .user_supported = ISA_USER_GFX11, .mode_fixed = 0x008003ff,             \
-        .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11, .vgprs = vgprs_, .place = isa_place_in_sgprs,        \
-        .items = isa_items_packed,                                                                                     \
-    }
+const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
+                                      .chips = EMU_GCN5,
+                                      .generic = "gfx9-generic",
+                                      .hints = hints,
+                                      .returning = "glc",
+                                      .line_bytes = 64,
+                                      .user_supported = USER_SCRATCH,
+                                      .vgprs = vgprs,
+                                      .items = items};
 
-const isa_family isa_family_gfx906 = VARIANT("gfx906", ISA_GFX906, "gfx9-generic", false, hints, "glc", 64, vgprs);
-const isa_family isa_family_gfx908 = VARIANT("gfx908", ISA_GFX908, NULL, true, hints, "glc", 64, vgprs);
-const isa_family isa_family_gfx90a = VARIANT("gfx90a", ISA_GFX90A, NULL, true, hints, "glc", 64, vgprs_gfx90a);
-const isa_family isa_family_gfx942 =
-    VARIANT("gfx942", ISA_GFX942, "gfx9-4-generic", true, hints_gfx940, "sc0", 128, vgprs_gfx90a);
-const isa_family isa_family_gfx950 =
-    VARIANT("gfx950", ISA_GFX950, "gfx9-4-generic", true, hints_gfx940, "sc0", 128, vgprs_gfx90a);
+const isa_family isa_family_gfx908 = {
+    COMMON("gfx908", ISA_GFX908),   .takes_agprs = true, .hints = hints, .returning = "glc", .line_bytes = 64,
+    .user_supported = USER_SCRATCH, .vgprs = vgprs,      .agprs = agprs, .items = items};
+
+const isa_family isa_family_gfx90a = {
+    COMMON("gfx90a", ISA_GFX90A), .chips = EMU_CDNA,     .takes_agprs = true,      .hints = hints,
+    .returning = "glc",           .line_bytes = 64,      .matrix_flushes = true,   .user_supported = USER_SCRATCH,
+    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};
+
+const isa_family isa_family_gfx942 = {
+    COMMON("gfx942", ISA_GFX942), .chips = EMU_CDNA,     .generic = "gfx9-4-generic", .takes_agprs = true,
+    .hints = hints_gfx940,        .returning = "sc0",    .line_bytes = 128,           .user_supported = ISA_USER_GFX11,
+    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};
+
+const isa_family isa_family_gfx950 = {
+    COMMON("gfx950", ISA_GFX950), .chips = EMU_CDNA,     .generic = "gfx9-4-generic", .takes_agprs = true,
+    .hints = hints_gfx940,        .returning = "sc0",    .line_bytes = 128,           .user_supported = ISA_USER_GFX11,
+    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};

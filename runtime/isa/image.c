@@ -325,9 +325,12 @@ static fmha_status read_descriptor(const loading *load, isa_kernel *kernel) {
     }
     const isa_family *family = kernel->family = load->family;
     kernel->vgprs = family->vgprs(found.rsrc1, found.rsrc3, wave);
-    if (kernel->vgprs > ISA_VGPRS_MAX) {
-        return refuse_descriptor(kernel->symbol, "vector registers", ISA_VGPRS_MAX, kernel->vgprs);
+    kernel->agprs = family->agprs != NULL ? family->agprs(found.rsrc1, found.rsrc3) : 0;
+    if (kernel->vgprs > ISA_AGPR || kernel->agprs > ISA_VGPRS_MAX - ISA_AGPR) {
+        return refuse_descriptor(kernel->symbol, "vector registers of a kind", ISA_AGPR,
+                                 kernel->vgprs > kernel->agprs ? kernel->vgprs : kernel->agprs);
     }
+    kernel->registers = kernel->agprs > 0 ? ISA_AGPR + kernel->agprs : kernel->vgprs;
     kernel->mode = family->mode(found.rsrc1);
     if ((kernel->mode & family->mode_fixed) != family->mode_known) {
         return isa_fail(

@@ -27,6 +27,11 @@ enum {
     ISA_PROPERTY_DYNAMIC_STACK = 1 << 11
 };
 
+/* The buffer of a wave's scratch: its address, behind which every wave has its bytes of all lanes, and the two words
+ * above, which nothing but the hardware reads. */
+#define ISA_PRIVATE_BUFFER      (UINT64_C(3) << 40)
+#define ISA_PRIVATE_BUFFER_REST UINT64_C(0x00ea000000001000)
+
 typedef enum isa_hidden_kind {
     ISA_HIDDEN_NONE, /* room that nothing fills */
     ISA_HIDDEN_BLOCK_COUNT,

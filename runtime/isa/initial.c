@@ -67,6 +67,10 @@ void isa_initial_registers(isa_wave *wave) {
     const isa_launch *launch = wave->group->launch;
     const isa_kernel *kernel = launch->kernel;
     unsigned reg = 0;
+    if ((kernel->rsrc_properties & ISA_USER_PRIVATE_BUFFER) != 0) {
+        set_sgpr_pair(wave, &reg, ISA_PRIVATE_BUFFER);
+        set_sgpr_pair(wave, &reg, ISA_PRIVATE_BUFFER_REST);
+    }
     if ((kernel->rsrc_properties & ISA_USER_DISPATCH_PTR) != 0) {
         set_sgpr_pair(wave, &reg, (uint64_t)(uintptr_t)launch->dispatch_packet);
     }
@@ -75,6 +79,9 @@ void isa_initial_registers(isa_wave *wave) {
     }
     if ((kernel->rsrc_properties & ISA_USER_DISPATCH_ID) != 0) {
         set_sgpr_pair(wave, &reg, launch->number);
+    }
+    if ((kernel->rsrc_properties & ISA_USER_FLAT_SCRATCH) != 0) {
+        set_sgpr_pair(wave, &reg, ISA_PRIVATE_BUFFER);
     }
     if ((kernel->rsrc_properties & ISA_USER_PRIVATE_BYTES) != 0) {
         set_sgpr(wave, reg, kernel->scratch_bytes);

@@ -18,9 +18,10 @@
 
 enum {
     ISA_LANES_MAX = 64,
-    ISA_VGPRS_MAX = 512, /* with AGPRs behind the first 256 */
-    ISA_SGPRS = 128,     /* as instructions number them: s0 to s105, then the names below */
-    ISA_WAVES_MAX = 32,  /* of a workgroup */
+    ISA_VGPRS_MAX = 512, /* with AGPRs, of which a0 is number ISA_AGPR */
+    ISA_AGPR = 256,
+    ISA_SGPRS = 128,    /* as instructions number them: s0 to s105, then the names below */
+    ISA_WAVES_MAX = 32, /* of a workgroup */
     ISA_OPERANDS_MAX = 8
 };
 
@@ -34,6 +35,16 @@ enum { ISA_VCC = 106, ISA_TTMP = 108, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 1
 
 /* Bits of isa_row.families: the families in which it is known by its own name (family.h). */
 enum { ISA_GFX9 = 1, ISA_GFX10 = 2, ISA_GFX11 = 4, ISA_GFX12 = 8 };
+
+/* Variants of gfx9, of which any narrow down in which chips of it the row is known: bits of isa_family.variant. */
+enum {
+    ISA_GFX906 = 1 << 8,
+    ISA_GFX908 = 1 << 9,
+    ISA_GFX90A = 1 << 10,
+    ISA_GFX942 = 1 << 11,
+    ISA_GFX950 = 1 << 12,
+    ISA_GFX9_ALL = ISA_GFX906 | ISA_GFX908 | ISA_GFX90A | ISA_GFX942 | ISA_GFX950
+};
 
 /* ---- Instructions ---------------------------------------------------------------------------------------- */
 
@@ -68,8 +79,25 @@ typedef enum isa_dpp {
     ISA_DPP_ROW_HALF_MIRROR,
     ISA_DPP_ROW_SHARE,
     ISA_DPP_ROW_XMASK,
+    ISA_DPP_WAVE_SHL,
+    ISA_DPP_WAVE_ROL,
+    ISA_DPP_WAVE_SHR,
+    ISA_DPP_WAVE_ROR,
+    ISA_DPP_ROW_BCAST, /* of lane 15 or 31 to the rows behind it */
     ISA_DPP8
 } isa_dpp;
+
+/* Which part of a register SDWA reads or writes, and what becomes of the rest of what it writes. */
+typedef enum isa_select {
+    ISA_BYTE_0,
+    ISA_BYTE_1,
+    ISA_BYTE_2,
+    ISA_BYTE_3,
+    ISA_WORD_0,
+    ISA_WORD_1,
+    ISA_DWORD
+} isa_select;
+typedef enum isa_unused { ISA_UNUSED_PAD, ISA_UNUSED_SEXT, ISA_UNUSED_PRESERVE } isa_unused;
 
 /* A row's `operands`, taken apart. */
 typedef struct isa_role {
@@ -85,14 +113,18 @@ typedef struct isa_instruction {
     uint8_t operand_count;
     uint8_t bytes; /* of its encoding */
     uint8_t form;  /* isa_form: which encoding the mnemonic's ending names */
-    bool clamp, bound_ctrl, fi, gds;
+    bool clamp, bound_ctrl, fi, gds, offen;
     bool returns;              /* an atomic operation has a result */
     uint8_t omod;              /* 0 none, 1 *2, 2 *4, 3 /2 */
     uint8_t op_sel, op_sel_hi; /* bit i: operand i of the encoding, sources first, the destination last (bit 3) */
     uint8_t neg_lo, neg_hi;
     uint8_t op_sel_count;
     bool has_op_sel, has_op_sel_hi;
-    uint8_t dpp; /* isa_dpp */
+    bool zeroes_half;                                   /* a 16-bit result clears the other half of its register */
+    uint8_t source_select[2], dest_select, dest_unused; /* of SDWA: isa_select, isa_unused */
+    uint8_t cbsz, abid, blgp;                           /* of matrix instructions of CDNA */
+    uint8_t bitop3;                                     /* v_bitop3_b32's table */
+    uint8_t dpp;                                        /* isa_dpp */
     uint8_t row_mask, bank_mask;
     uint32_t dpp_control;                 /* quad_perm: 2 bits a lane; dpp8: 3 bits a lane; else the number */
     int32_t offset;                       /* "offset:" of memory accesses; simm16 of SOPK and SOPP */
@@ -147,7 +179,7 @@ typedef struct isa_lanes {
  *     v  a value of each lane (VGPR, or a scalar that all lanes share), 32 bits; v2, v3, v4, v8, v16: so many registers
  *     f  the same, a float32: neg and abs flip its sign bit
  *     h  a 16-bit value of each lane, the low half unless .h or op_sel say otherwise; k: the same, a float16
- *     p  two 16-bit values of each lane (VOP3P); q: the same, float16; w: bfloat16
+ *     p  two 16-bit values of each lane (VOP3P); q: the same, float16; w: bfloat16; g: two float32, in two registers
  *     d  a float64 of each lane
  *     s  a scalar, 32 bits; s2, s4, …: so many registers
  *     m  a lane mask: one scalar register in wave32, two in wave64
@@ -176,7 +208,7 @@ typedef struct isa_table {
 extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_division, isa_table_double,
     isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix,
     isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant,
-    isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12;
+    isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12, isa_table_gfx9, isa_table_gfx9_memory, isa_table_mfma;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of that name; NULL: there is none. */
@@ -222,6 +254,7 @@ struct isa_group {
     const emu_allocation *recent; /* that was touched last; NULL: none yet */
     struct isa_between *between;  /* accesses to LDS between signals and waits (barrier.h) */
     size_t between_count, between_room;
+    uint64_t arriving; /* waves that may have loads into LDS under way (arrivals.h) */
 };
 
 /* One kernel of a loaded code object. */
@@ -233,7 +266,8 @@ typedef struct isa_kernel {
     uint32_t entry;
     uint32_t block_count;
     uint32_t wave;           /* lanes */
-    uint32_t vgprs;          /* as the descriptor grants them */
+    uint32_t vgprs, agprs;   /* as the descriptor grants them */
+    uint32_t registers;      /* that a wave's file has room for: with AGPRs these are behind the first 256 */
     uint32_t kernarg_bytes;  /* of the segment, hidden arguments included */
     uint32_t explicit_bytes; /* where hidden arguments begin */
     uint32_t lds_bytes, scratch_bytes;

@@ -39,8 +39,8 @@ static void begin_wave(isa_worker *worker, unsigned number) {
     unsigned left = items - number * kernel->wave;
     memset(wave, 0, sizeof *wave);
     memset(wave->sgpr, POISON, sizeof wave->sgpr);
-    wave->vgpr = worker->vgprs + (size_t)number * kernel->vgprs;
-    memset(wave->vgpr, POISON, kernel->vgprs * sizeof *wave->vgpr);
+    wave->vgpr = worker->vgprs + (size_t)number * kernel->registers;
+    memset(wave->vgpr, POISON, kernel->registers * sizeof *wave->vgpr);
     wave->pc = kernel->entry;
     wave->mode = kernel->mode;
     wave->lanes = kernel->wave;
@@ -85,6 +85,7 @@ static void begin_group(isa_worker *worker, unsigned long long number) {
     group->at[0] = (unsigned)(number % launch->grid[0]);
     group->at[1] = (unsigned)(number / launch->grid[0] % launch->grid[1]);
     group->at[2] = (unsigned)(number / launch->grid[0] / launch->grid[1]);
+    group->arriving = 0;
     group->random = launch->seed ^ number * 0xd1342543de82ef95u;
     begin_lds(worker);
     group->scratch = worker->scratch;
@@ -219,7 +220,7 @@ static isa_worker *worker_new(isa_launch *launch) {
     group->scratch_bytes_lane = kernel->scratch_bytes;
     size_t scratch_bytes = (size_t)kernel->scratch_bytes * group->wave_count * kernel->wave;
     worker->lds_area = aligned_alloc(64, EMU_LDS_AREA_BYTES);
-    worker->vgprs = aligned_alloc(64, rounded((size_t)group->wave_count * kernel->vgprs * sizeof *worker->vgprs));
+    worker->vgprs = aligned_alloc(64, rounded((size_t)group->wave_count * kernel->registers * sizeof *worker->vgprs));
     bool complete = worker->lds_area != NULL && worker->vgprs != NULL;
     if (scratch_bytes > 0) {
         worker->scratch = aligned_alloc(64, rounded(scratch_bytes));

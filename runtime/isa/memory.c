@@ -6,6 +6,7 @@
 
 #include "../emu/banks.h"
 #include "../emu/traffic.h"
+#include "arrivals.h"
 #include "barrier.h"
 #include "counts.h"
 #include "family.h"
@@ -194,6 +195,9 @@ bool isa_lds_check(isa_wave *wave, int lane, uint32_t at, size_t bytes, bool wri
     }
     if (wave->checks == NULL || group->lds_state == NULL) {
         return true;
+    }
+    if (group->arriving != 0) {
+        isa_arrivals_check(wave, lane, at, bytes, write);
     }
     emu_lds_detail detail;
     uint8_t mark = (uint8_t)(wave->number + 1);

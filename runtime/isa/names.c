@@ -27,7 +27,8 @@ static void add_rows(size_t family) {
     for (const isa_table *const *table = isa_tables; *table != NULL; table++) {
         for (size_t i = 0; i < (*table)->count; i++) {
             const isa_row *row = &(*table)->rows[i];
-            if ((row->families & isa_families[family]->bit) != 0 && strchr(row->name, '@') == NULL) {
+            bool here = (row->families & ISA_GFX9_ALL) == 0 || (row->families & isa_families[family]->variant) != 0;
+            if ((row->families & isa_families[family]->bit) != 0 && here && strchr(row->name, '@') == NULL) {
                 add(family, row->name, row, row->source);
             }
         }

@@ -132,11 +132,14 @@ static const uint32_t *spread(const isa_wave *wave, uint32_t value, uint32_t *ro
 
 /* Registers beyond those that the kernel was given are an error of the code object. */
 static bool has_vgpr(isa_wave *wave, unsigned reg) {
-    if (reg < wave->group->launch->kernel->vgprs) {
+    const isa_kernel *kernel = wave->group->launch->kernel;
+    if (reg < kernel->vgprs || (reg >= ISA_AGPR && reg - ISA_AGPR < kernel->agprs)) {
         return true;
     }
-    isa_give_up(wave, "register-outside", "uses v%u, the kernel has %u vector registers", reg,
-                wave->group->launch->kernel->vgprs);
+    bool accumulates = kernel->agprs > 0 && reg >= ISA_AGPR;
+    isa_give_up(wave, "register-outside", "uses %c%u, the kernel has %u vector registers%s", accumulates ? 'a' : 'v',
+                accumulates ? reg - ISA_AGPR : reg, accumulates ? kernel->agprs : kernel->vgprs,
+                accumulates ? " to accumulate in" : "");
     return false;
 }
 
@@ -227,6 +230,18 @@ const uint32_t *isa_read_packed(isa_wave *wave, const isa_instruction *instructi
     return room;
 }
 
+const uint32_t *isa_read_pair(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
+                              unsigned index, bool high, uint64_t mask, uint32_t room[ISA_LANES_MAX]) {
+    unsigned part = high ? (!instruction->has_op_sel_hi || (instruction->op_sel_hi >> index & 1) != 0)
+                         : instruction->op_sel >> index & 1;
+    uint32_t flip = ((high ? instruction->neg_hi : instruction->neg_lo) >> index & 1) * 0x80000000u;
+    const uint32_t *values = isa_read_lanes(wave, operand, part, mask, room);
+    for (unsigned lane = 0; flip != 0 && lane < wave->lanes; lane++) {
+        room[lane] = values[lane] ^ flip;
+    }
+    return flip != 0 ? room : values;
+}
+
 void isa_write_lanes(isa_wave *wave, const isa_operand *operand, unsigned part, uint64_t mask,
                      const uint32_t values[ISA_LANES_MAX]) {
     if (operand->kind != ISA_OPERAND_VGPR) {
@@ -267,10 +282,10 @@ void isa_write_half(isa_wave *wave, const isa_instruction *instruction, const is
     if (wave->checks != NULL) {
         isa_check_vgpr_write(wave, operand->reg, mask);
     }
-    uint32_t *to = wave->vgpr[operand->reg];
+    uint32_t *to = wave->vgpr[operand->reg], rest = instruction->zeroes_half ? 0 : UINT32_MAX;
     for (uint64_t left = mask; left != 0; left &= left - 1) {
         int lane = __builtin_ctzll(left);
-        to[lane] =
-            high ? (to[lane] & 0xffffu) | values[lane] << 16 : (to[lane] & 0xffff0000u) | (values[lane] & 0xffffu);
+        uint32_t old = to[lane] & rest;
+        to[lane] = high ? (old & 0xffffu) | values[lane] << 16 : (old & 0xffff0000u) | (values[lane] & 0xffffu);
     }
 }

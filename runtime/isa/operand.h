@@ -39,11 +39,16 @@ const uint32_t *isa_read_half(isa_wave *wave, const isa_instruction *instruction
 const uint32_t *isa_read_packed(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
                                 unsigned index, char type, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
 
+/* One of two float32, of registers that op_sel (the low one of the result) or op_sel_hi (the high one) names, with
+ * neg_lo or neg_hi. */
+const uint32_t *isa_read_pair(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand,
+                              unsigned index, bool high, uint64_t mask, uint32_t room[ISA_LANES_MAX]);
+
 /* Writes the lanes of `mask`. */
 void isa_write_lanes(isa_wave *wave, const isa_operand *operand, unsigned part, uint64_t mask,
                      const uint32_t values[ISA_LANES_MAX]);
 
-/* One half of a register of each lane of `mask`; the other half stays. */
+/* One half of a register of each lane of `mask`; the other half stays, or is cleared where the family has it so. */
 void isa_write_half(isa_wave *wave, const isa_instruction *instruction, const isa_operand *operand, uint64_t mask,
                     const uint32_t values[ISA_LANES_MAX]);
 

@@ -77,7 +77,7 @@ static bool take_registers(parser *p, isa_operand *operand) {
         }
         last = first;
     }
-    if (last < first || last - first >= 32 || last >= ISA_VGPRS_MAX / 2) {
+    if (last < first || last - first >= 32 || last >= ISA_AGPR) {
         return refuse(p, "registers that exist");
     }
     operand->reg = (uint16_t)first;
@@ -193,13 +193,13 @@ static bool take_plain(parser *p, isa_operand *operand) {
         operand->kind = ISA_OPERAND_SGPR;
         return take_ttmps(p, operand);
     }
-    if (p->family->agprs && p->at[0] == 'a' && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
+    if (p->family->takes_agprs && p->at[0] == 'a' && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
         operand->kind = ISA_OPERAND_VGPR;
         p->at++;
         if (!take_registers(p, operand)) {
             return false;
         }
-        operand->reg = (uint16_t)(operand->reg + ISA_VGPRS_MAX / 2);
+        operand->reg = (uint16_t)(operand->reg + ISA_AGPR);
         return true;
     }
     if ((p->at[0] == 'v' || p->at[0] == 's') && (isdigit((unsigned char)p->at[1]) || p->at[1] == '[')) {
@@ -287,11 +287,13 @@ static bool take_dpp(parser *p) {
     static const struct {
         const char *word;
         isa_dpp dpp;
-    } kinds[] = {{"row_shl:", ISA_DPP_ROW_SHL},
-                 {"row_shr:", ISA_DPP_ROW_SHR},
-                 {"row_ror:", ISA_DPP_ROW_ROR},
-                 {"row_share:", ISA_DPP_ROW_SHARE},
-                 {"row_xmask:", ISA_DPP_ROW_XMASK}};
+        unsigned most; /* of its number */
+    } kinds[] = {{"row_shl:", ISA_DPP_ROW_SHL, 15},        {"row_shr:", ISA_DPP_ROW_SHR, 15},
+                 {"row_ror:", ISA_DPP_ROW_ROR, 15},        {"row_share:", ISA_DPP_ROW_SHARE, 15},
+                 {"row_newbcast:", ISA_DPP_ROW_SHARE, 15}, {"row_xmask:", ISA_DPP_ROW_XMASK, 15},
+                 {"row_bcast:", ISA_DPP_ROW_BCAST, 31},    {"wave_shl:", ISA_DPP_WAVE_SHL, 1},
+                 {"wave_rol:", ISA_DPP_WAVE_ROL, 1},       {"wave_shr:", ISA_DPP_WAVE_SHR, 1},
+                 {"wave_ror:", ISA_DPP_WAVE_ROR, 1}};
     isa_instruction *i = p->instruction;
     unsigned long number;
     if (take(p, "quad_perm:")) {
@@ -311,10 +313,12 @@ static bool take_dpp(parser *p) {
         return true;
     }
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        if (take(p, kinds[k].word)) {
+        if ((kinds[k].dpp < ISA_DPP_WAVE_SHL || p->family->takes_wave_dpp) && take(p, kinds[k].word)) {
             i->dpp = (uint8_t)kinds[k].dpp;
-            if (!take_number(p, &number) || number > 15) {
-                return refuse(p, "a number of lanes up to 15");
+            if (!take_number(p, &number) || number > kinds[k].most) {
+                char most[48];
+                snprintf(most, sizeof most, "a number of lanes up to %u", kinds[k].most);
+                return refuse(p, most);
             }
             i->dpp_control = (uint32_t)number;
             return true;
@@ -328,6 +332,56 @@ static bool take_small(parser *p, const char *word, unsigned long most, unsigned
         return false;
     }
     return (take_number(p, number) && *number <= most) || refuse(p, "a smaller number");
+}
+
+/* "src0_sel:WORD_1" and its like, of SDWA. False without a refusal: it is none of these. */
+static bool take_select(parser *p, bool *understood) {
+    static const char *const parts[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD", NULL};
+    static const char *const rests[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE", NULL};
+    isa_instruction *i = p->instruction;
+    const struct {
+        const char *word;
+        const char *const *values;
+        uint8_t *to;
+    } selects[] = {{"src0_sel:", parts, &i->source_select[0]},
+                   {"src1_sel:", parts, &i->source_select[1]},
+                   {"dst_sel:", parts, &i->dest_select},
+                   {"dst_unused:", rests, &i->dest_unused}};
+    for (size_t k = 0; k < sizeof selects / sizeof selects[0]; k++) {
+        if (!take(p, selects[k].word)) {
+            continue;
+        }
+        uint8_t value = 0;
+        while (selects[k].values[value] != NULL && !take_word(p, selects[k].values[value])) {
+            value++;
+        }
+        *selects[k].to = value;
+        *understood = selects[k].values[value] != NULL || refuse(p, "a part of a register that is known");
+        return true;
+    }
+    return false;
+}
+
+/* A modifier that is a small number. False without a refusal: it is none of these. */
+static bool take_field(parser *p, bool *understood) {
+    isa_instruction *i = p->instruction;
+    const struct {
+        const char *word;
+        unsigned most;
+        uint8_t *to;
+    } fields[] = {{"offset0:", 255, &i->offset0},  {"offset1:", 255, &i->offset1},
+                  {"row_mask:", 15, &i->row_mask}, {"bank_mask:", 15, &i->bank_mask},
+                  {"cbsz:", 7, &i->cbsz},          {"abid:", 15, &i->abid},
+                  {"blgp:", 7, &i->blgp},          {"bitop3:", 255, &i->bitop3}};
+    for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
+        unsigned long number;
+        if (take(p, fields[k].word)) {
+            *understood = (take_number(p, &number) && number <= fields[k].most) || refuse(p, "a smaller number");
+            *fields[k].to = *understood ? (uint8_t)number : 0;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Numbers behind a comma each; how many there were. */
@@ -443,21 +497,9 @@ static bool take_modifier(parser *p) {
     if (take(p, "neg_hi:")) {
         return take_bits(p, &i->neg_hi, &count);
     }
-    if (take_small(p, "offset0:", 255, &number)) {
-        i->offset0 = (uint8_t)number;
-        return true;
-    }
-    if (take_small(p, "offset1:", 255, &number)) {
-        i->offset1 = (uint8_t)number;
-        return true;
-    }
-    if (take_small(p, "row_mask:", 15, &number)) {
-        i->row_mask = (uint8_t)number;
-        return true;
-    }
-    if (take_small(p, "bank_mask:", 15, &number)) {
-        i->bank_mask = (uint8_t)number;
-        return true;
+    bool understood;
+    if (take_field(p, &understood) || take_select(p, &understood)) {
+        return understood;
     }
     if (take_small(p, "bound_ctrl:", 1, &number)) {
         i->bound_ctrl = true; /* it is written where the bit is set */
@@ -478,7 +520,7 @@ static bool take_modifier(parser *p) {
     const struct {
         const char *word;
         bool *flag;
-    } flags[] = {{"clamp", &i->clamp}, {"gds", &i->gds}};
+    } flags[] = {{"clamp", &i->clamp}, {"gds", &i->gds}, {"offen", &i->offen}};
     for (size_t k = 0; k < sizeof flags / sizeof flags[0]; k++) {
         if (take_word(p, flags[k].word)) {
             *flags[k].flag = true;
@@ -511,17 +553,25 @@ static bool take_waits(parser *p) {
 }
 
 /* What stands behind these is for the hardware's scheduler or for people, and no operand. */
-static bool has_free_text(const char *name) {
-    static const char *const names[] = {
-        "s_delay_alu", "s_sendmsg",       "s_waitcnt_depctr", "s_clause", "s_set_inst_prefetch_distance",
-        "s_sethalt",   "s_inst_prefetch", "s_code_end",       "s_nop",    "s_setprio",
-        "s_sleep",     "s_ttracedata_imm"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(names[i], name) == 0) {
-            return true;
-        }
+static const char *const with_free_text[] = {"s_delay_alu",
+                                             "s_sendmsg",
+                                             "s_waitcnt_depctr",
+                                             "s_clause",
+                                             "s_set_inst_prefetch_distance",
+                                             "s_sethalt",
+                                             "s_inst_prefetch",
+                                             "s_code_end",
+                                             "s_nop",
+                                             "s_setprio",
+                                             "s_sleep",
+                                             "s_ttracedata_imm",
+                                             NULL};
+
+static bool is_one_of(const char *name, const char *const *names) {
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
     }
-    return false;
+    return *names != NULL;
 }
 
 static isa_form take_form(const char *name, size_t *length) {
@@ -557,7 +607,11 @@ static const isa_row *find_row(const isa_family *family, const char *name, const
 
 bool isa_parse(const isa_family *family, const char *text, isa_instruction *instruction, isa_operand *operands,
                char *why, size_t why_bytes) {
-    *instruction = (isa_instruction){.operands = operands, .row_mask = 15, .bank_mask = 15};
+    *instruction = (isa_instruction){.operands = operands,
+                                     .row_mask = 15,
+                                     .bank_mask = 15,
+                                     .source_select = {ISA_DWORD, ISA_DWORD},
+                                     .dest_select = ISA_DWORD};
     parser p = {.at = text, .family = family, .instruction = instruction, .why = why, .why_bytes = why_bytes};
     char name[64];
     size_t length = strcspn(text, " ");
@@ -577,11 +631,12 @@ bool isa_parse(const isa_family *family, const char *text, isa_instruction *inst
         snprintf(why, why_bytes, "the device does not know it on this chip");
         return false;
     }
+    instruction->zeroes_half = family->halves_kept != NULL && !is_one_of(name, family->halves_kept);
     skip_blanks(&p);
     if (strcmp(instruction->row->name, "s_waitcnt") == 0) {
         return take_waits(&p);
     }
-    if (has_free_text(instruction->row->name)) {
+    if (is_one_of(instruction->row->name, with_free_text)) {
         return true;
     }
     while (*p.at != '\0' && instruction->row->operands[0] != '\0') {

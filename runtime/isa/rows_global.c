@@ -93,15 +93,7 @@ static void store_scratch(isa_wave *wave, const isa_instruction *i, isa_shape sh
         return;
     }
     shape = isa_with_half(shape, data);
-    /* A called function keeps its caller's registers here, written or not: a copy, of which nothing is told. */
-    if (wave->checks != NULL) {
-        wave->checks->collecting = true;
-    }
-    isa_mark_stored(wave, data, registers, isa_exec(wave), ISA_QUEUE_STORE);
-    if (wave->checks != NULL) {
-        wave->checks->collecting = false;
-        wave->checks->unwritten = 0;
-    }
+    isa_mark_kept(wave, data, registers);
     for (uint64_t left = isa_exec(wave); left != 0; left &= left - 1) {
         int lane = __builtin_ctzll(left);
         unsigned char *to = scratch(wave, i, &i->operands[0], &i->operands[2], lane, isa_shape_bytes(shape, registers));

@@ -1,7 +1,9 @@
 /* Where each group of instructions is described. "RDNA3 ISA guide" is "RDNA3" Instruction Set Architecture, Reference
  * Guide, of 15 August 2023; "RDNA3.5 ISA guide" is its successor for gfx115x (2024), which repeats it and adds scalar
  * floats. Pages are those of the whole section. "RDNA4 ISA guide" is "RDNA4" Instruction Set Architecture, Reference
- * Guide, of 8 April 2025 (AMD document 70651); its chapter 16 describes the instructions of each encoding in turn. */
+ * Guide, of 8 April 2025 (AMD document 70651); its chapter 16 describes the instructions of each encoding in turn.
+ * "Vega ISA guide" is "Vega" 7nm Instruction Set Architecture, Reference Guide, of 27 January 2020 (gfx906); "CDNA1" to
+ * "CDNA4 ISA guide" those of AMD Instinct MI100, MI200, MI300 and CDNA4, of gfx908, gfx90a, gfx942 and gfx950. */
 #ifndef ISA_SOURCES_H
 #define ISA_SOURCES_H
 
@@ -41,5 +43,43 @@
 #define ISA_RDNA4_SCRATCH "RDNA4 ISA guide, 16 Instructions, Scratch"
 #define ISA_RDNA4_GLOBAL  "RDNA4 ISA guide, 16 Instructions, Global"
 #define ISA_RDNA4_WMMA    "RDNA4 ISA guide, 16 Instructions, VOP3P; 7.12 WMMA"
+
+#define ISA_VEGA_SOP2  "Vega ISA guide, 12.1 SOP2"
+#define ISA_VEGA_SOPK  "Vega ISA guide, 12.2 SOPK"
+#define ISA_VEGA_SOP1  "Vega ISA guide, 12.3 SOP1"
+#define ISA_VEGA_SOPC  "Vega ISA guide, 12.4 SOPC"
+#define ISA_VEGA_SOPP  "Vega ISA guide, 12.5 SOPP"
+#define ISA_VEGA_SMEM  "Vega ISA guide, 12.6 SMEM"
+#define ISA_VEGA_VOP2  "Vega ISA guide, 12.7 VOP2"
+#define ISA_VEGA_VOP1  "Vega ISA guide, 12.8 VOP1"
+#define ISA_VEGA_VOPC  "Vega ISA guide, 12.9 VOPC"
+#define ISA_VEGA_VOP3P "Vega ISA guide, 12.10 VOP3P"
+#define ISA_VEGA_VOP3  "Vega ISA guide, 12.12 VOP3A & VOP3B"
+#define ISA_VEGA_LDS   "Vega ISA guide, 12.13 LDS & GDS"
+#define ISA_VEGA_MUBUF "Vega ISA guide, 12.14 MUBUF"
+#define ISA_VEGA_FLAT  "Vega ISA guide, 12.18 FLAT, Scratch and Global"
+
+#define ISA_CDNA1_MFMA  "CDNA1 ISA guide, chapter 7, Matrix Arithmetic Instructions; chapter 12, VOP3P"
+#define ISA_CDNA1_FLAT  "CDNA1 ISA guide, chapter 12, FLAT, Scratch and Global"
+#define ISA_CDNA1_VOP2  "CDNA1 ISA guide, chapter 12, VOP2"
+#define ISA_CDNA1_VOP3P "CDNA1 ISA guide, chapter 12, VOP3P"
+#define ISA_CDNA2_MUBUF "CDNA2 ISA guide, chapter 12, MUBUF"
+#define ISA_CDNA2_VOP1  "CDNA2 ISA guide, chapter 12, VOP1"
+#define ISA_CDNA2_VOP2  "CDNA2 ISA guide, chapter 12, VOP2"
+#define ISA_CDNA2_VOP3P "CDNA2 ISA guide, chapter 12, VOP3P"
+#define ISA_CDNA3_FLAT  "CDNA3 ISA guide, chapter 12, FLAT, Scratch and Global"
+#define ISA_CDNA3_MFMA  "CDNA3 ISA guide, chapter 7, Matrix Arithmetic Instructions; chapter 12, VOP3P"
+#define ISA_CDNA3_MUBUF "CDNA3 ISA guide, chapter 12, MUBUF"
+#define ISA_CDNA3_VOP1  "CDNA3 ISA guide, chapter 12, VOP1"
+#define ISA_CDNA3_VOP2  "CDNA3 ISA guide, chapter 12, VOP2"
+#define ISA_CDNA3_VOP3  "CDNA3 ISA guide, chapter 12, VOP3"
+#define ISA_CDNA3_VOP3P "CDNA3 ISA guide, chapter 12, VOP3P"
+#define ISA_CDNA4_FLAT  "CDNA4 ISA guide, chapter 12, FLAT, Scratch and Global"
+#define ISA_CDNA4_LDS   "CDNA4 ISA guide, chapter 12, LDS & GDS"
+#define ISA_CDNA4_MFMA  "CDNA4 ISA guide, chapter 7, Matrix Arithmetic Instructions; chapter 12, VOP3P"
+#define ISA_CDNA4_VOP1  "CDNA4 ISA guide, chapter 12, VOP1"
+#define ISA_CDNA4_VOP2  "CDNA4 ISA guide, chapter 12, VOP2"
+#define ISA_CDNA4_VOP3  "CDNA4 ISA guide, chapter 12, VOP3"
+#define ISA_CDNA4_VOP3P "CDNA4 ISA guide, chapter 12, VOP3P"
 
 #endif

@@ -8,6 +8,7 @@
 #include "half.h"
 #include "lanes.h"
 #include "operand.h"
+#include "sdwa.h"
 
 /* What a lane-wise instruction computed, before it is written. */
 typedef struct isa_values {
@@ -56,11 +57,18 @@ static uint64_t take_unwritten(const isa_wave *wave) {
     return lanes;
 }
 
+/* The low word of a source, or the high one. */
+static const uint32_t *fetch_word(isa_wave *wave, const isa_instruction *i, unsigned at, unsigned source, bool high,
+                                  uint64_t mask, uint32_t *room) {
+    return i->roles[at].type == 'g' ? isa_read_pair(wave, i, &i->operands[at], source, high, mask, room)
+                                    : isa_read_lanes(wave, &i->operands[at], high, mask, room);
+}
+
 static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigned source, uint64_t mask,
                   const uint32_t **low, const uint32_t **high, uint64_t *unwritten_high, sources *rooms) {
     const isa_operand *operand = &i->operands[at];
     uint32_t *room = rooms->room[2 * source], *room_high = rooms->room[2 * source + 1];
-    switch (i->roles[at].type) {
+    switch (i->form == ISA_FORM_SDWA ? 'v' : i->roles[at].type) { /* which has modifiers of its own */
     case 'f':
         *low = isa_read_float(wave, operand, mask, room);
         break;
@@ -86,10 +94,10 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
         }
         break;
     default:
-        *low = isa_read_lanes(wave, operand, 0, mask, room);
+        *low = fetch_word(wave, i, at, source, false, mask, room);
         if (i->roles[at].count == 2) {
             uint64_t before = i->words_apart ? take_unwritten(wave) : 0;
-            *high = isa_read_lanes(wave, operand, 1, mask, room_high);
+            *high = fetch_word(wave, i, at, source, true, mask, room_high);
             if (i->words_apart) {
                 *unwritten_high |= take_unwritten(wave);
                 if (wave->checks != NULL) {
@@ -100,6 +108,9 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
     }
     if (source == 0 && i->dpp != ISA_DPP_NONE) {
         *low = isa_dpp_lanes(wave, i, *low, room);
+    }
+    if (i->form == ISA_FORM_SDWA) {
+        *low = isa_sdwa_source(wave, i, source, operand, i->roles[at].type, *low, room);
     }
 }
 
@@ -226,9 +237,17 @@ static void store(isa_wave *wave, const isa_instruction *i, const isa_values *va
             continue;
         case 'h':
         case 'k':
-            isa_write_half(wave, i, operand, values->written, values->d);
+            if (i->form == ISA_FORM_SDWA) {
+                isa_sdwa_write(wave, i, operand, i->roles[at].type, values->written, values->d);
+            } else {
+                isa_write_half(wave, i, operand, values->written, values->d);
+            }
             break;
         default:
+            if (i->form == ISA_FORM_SDWA) {
+                isa_sdwa_write(wave, i, operand, i->roles[at].type, values->written, values->d);
+                break;
+            }
             isa_write_lanes(wave, operand, 0, values->written, values->d);
             if (i->roles[at].count == 2) {
                 isa_write_lanes(wave, operand, 1, values->written, values->d_high);

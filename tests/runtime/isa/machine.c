@@ -41,6 +41,10 @@ const isa_family *machine_family(void) {
     return family;
 }
 
+unsigned machine_least(void) {
+    return (machine_family()->waves & 32) != 0 ? 32 : 64;
+}
+
 /* The mnemonic for a row that was used least; NULL: none. */
 static const isa_known *known_of(const isa_row *row) {
     size_t count;
@@ -88,15 +92,17 @@ machine *machine_new(unsigned lanes, bool checks) {
     cr_assert_eq(emu_memory_alloc(&m->memory, MACHINE_MEMORY_BYTES, "memory", &m->allocation), FMHA_OK);
     memset(m->allocation, 0, MACHINE_MEMORY_BYTES);
     snprintf(m->kernel.symbol, sizeof m->kernel.symbol, "test");
-    cr_assert((machine_family()->waves & lanes) != 0, "%s has no waves of %u", machine_family()->target, lanes);
+    lanes = (machine_family()->waves & lanes) != 0 ? lanes : machine_family()->waves;
     m->kernel.family = machine_family();
     m->kernel.code = m->code;
     m->kernel.count = 1;
     m->kernel.wave = lanes;
     m->kernel.vgprs = MACHINE_VGPRS;
+    m->kernel.agprs = machine_family()->takes_agprs ? MACHINE_VGPRS : 0;
+    m->kernel.registers = m->kernel.agprs != 0 ? ISA_AGPR + MACHINE_VGPRS : MACHINE_VGPRS;
     m->kernel.mode = machine_family()->mode_known;
     m->launch = (isa_launch){.kernel = &m->kernel, .memory = &m->memory, .findings = &m->findings, .checks = checks};
-    worker->vgprs = must(calloc(MACHINE_VGPRS, sizeof *worker->vgprs));
+    worker->vgprs = must(calloc(m->kernel.registers, sizeof *worker->vgprs));
     worker->lds_area = must(calloc(1, EMU_LDS_AREA_BYTES));
     worker->scratch = must(calloc(lanes, MACHINE_SCRATCH_BYTES));
     worker->group.launch = &m->launch;
@@ -218,6 +224,10 @@ static bool decode(machine *m, const char *text) {
 
 void machine_load(machine *m, const char *text) {
     cr_assert(decode(m, text), "'%s': %s", text, m->why);
+}
+
+const char *machine_text(const machine *m) {
+    return m->text;
 }
 
 void machine_step(machine *m) {

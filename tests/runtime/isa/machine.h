@@ -24,10 +24,14 @@ const isa_family *machine_family(void);
 bool machine_has(const char *row);
 bool machine_takes(const char *text);
 
+/* Lanes of its smallest waves. */
+unsigned machine_least(void);
+
 /* The mnemonics of the family that no machine has executed, each behind a blank. */
 void machine_missing(char *missing, size_t bytes);
 
-/* A wave of 32 or 64 lanes, all of them on. Registers hold 0; `checks`: reads of what was not written are findings. */
+/* A wave of 32 or 64 lanes, if the family has such, all of them on. Registers hold 0; `checks`: reads of what was not
+ * written are findings. */
 machine *machine_new(unsigned lanes, bool checks);
 void machine_free(machine *machine);
 
@@ -44,6 +48,9 @@ void machine_run(machine *machine, const char *text);
 /* As machine_run, and keeps it decoded: runs it again on other values. */
 void machine_load(machine *machine, const char *text);
 void machine_step(machine *machine);
+
+/* What it decoded last, with the family's mnemonic. */
+const char *machine_text(const machine *machine);
 
 /* The reason why decode refuses the text; fails if it does not. */
 const char *machine_refusal(machine *machine, const char *text);

@@ -48,7 +48,7 @@ typedef struct rows_cases {
 
 /* Those of the files beside this. */
 extern const rows_cases rows_of_integers, rows_of_floats, rows_of_halves, rows_of_pairs, rows_of_doubles,
-    rows_of_comparisons, rows_of_scalars, rows_of_extremes, rows_of_scalar_extremes;
+    rows_of_comparisons, rows_of_scalars, rows_of_extremes, rows_of_scalar_extremes, rows_of_gfx9;
 
 /* A test that every family runs; it begins with `if (!machine_has(…))` where not all of them have what it needs. All of
  * a family's run in one process, which sees that none of its mnemonics is left out. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiled instances executed against the float64 reference: of each orientation, wave size, type and mask one, head
 # dimensions mixed; another chip, rows without alignment, V transposed, pack. With FMHA_TEST_LONG=1 every default
-# instance of gfx11 and gfx12 at 64, 128 and 256.
+# instance of gfx9, gfx11 and gfx12 at 64, 128 and 256.
 #   sample.sh FMHAGEN
 set -eu
 fmhagen=$1
@@ -29,6 +29,12 @@ if [ "${FMHA_TEST_LONG:-}" = 1 ]; then
     for chip in gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153 gfx11-generic gfx1200 gfx12-generic; do
         run --arch $chip --hd 64,128,256 --orientation kq,qk
     done
+    for causal in none bottom-right; do
+        run --arch gfx906,gfx9-generic --hd 64,128,256 --causal=$causal --orientation kq,qk
+        for chip in gfx908 gfx90a gfx942 gfx950 gfx9-4-generic; do
+            run --arch $chip --hd 64,128,256 --causal=$causal --orientation kq,qk --dtype f16,bf16
+        done
+    done
 fi
 
 run --arch gfx1151 --hd 128 --orientation kq --wave 32 --dtype f16
@@ -53,6 +59,14 @@ run --arch gfx1103 --hd 64 --gqa 4
 run --arch gfx1151 --hd 64 --hd-v 128 --align 2 --causal
 run --arch gfx1151 --hd 128 --v-layout transposed
 run --arch gfx1151 --op pack
+run --arch gfx906 --hd 64 --causal
+run --arch gfx908 --hd 64 --dtype bf16 --causal
+run --arch gfx908 --hd 128 --orientation qk
+run --arch gfx90a --hd 64 --dtype f16,bf16
+run --arch gfx942 --hd 128 --causal
+run --arch gfx942 --hd 64 --orientation qk --dtype bf16
+run --arch gfx950 --hd 64 --dtype f16,bf16 --causal
+run --arch gfx9-4-generic --hd 64 --orientation qk
 run --arch gfx1201 --hd 128 --orientation kq --wave 32 --dtype f16 --causal
 run --arch gfx1201 --hd 64 --orientation kq --wave 64 --dtype bf16 --causal
 run --arch gfx1201 --hd 72 --orientation qk --wave 32 --dtype bf16

@@ -8,8 +8,8 @@
 #include "isa_test.h"
 
 #define KNOWN                                                                                                          \
-    "gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, gfx1153, gfx11-generic, gfx1200, gfx1201, "        \
-    "gfx12-generic"
+    "gfx906, gfx9-generic, gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1100, gfx1101, gfx1102, gfx1103, "       \
+    "gfx1150, gfx1151, gfx1152, gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
 
 static isa_test test;
 
@@ -56,9 +56,9 @@ Test(device, open_refuses) {
                  "isa: expected a chip after the colon, got none: write for example isa:gfx1151; known are " KNOWN);
     expect_error(open_as("gfx1251"), FMHA_ERROR_NO_DEVICE,
                  "isa: unknown chip \"gfx1251\", known are " KNOWN ": did you mean isa:gfx1151?");
-    expect_error(open_as("gfx942"), FMHA_ERROR_NO_DEVICE,
-                 "isa: expected one of " KNOWN ", got gfx942, whose instructions this device does not have: run its "
-                 "kernels as text on emu:gfx942");
+    expect_error(open_as("gfx1030"), FMHA_ERROR_NO_DEVICE,
+                 "isa: expected one of " KNOWN ", got gfx1030, whose instructions this device does not have: run its "
+                 "kernels as text on emu:gfx1030");
     setenv("FMHA_ISA_LINES", "yes", 1);
     expect_error(open_as("gfx1151"), FMHA_ERROR_ARGUMENT,
                  "FMHA_ISA_LINES: expected 0 or 1, got \"yes\": correct or unset it");
