@@ -92,3 +92,17 @@ Test(halves, values_outside_the_range) {
         cr_assert(half_from_double(type, NAN) == (infinity | (type == HALF_F16 ? 0x200 : 0x40)));
     }
 }
+
+/* A number below the smallest normal one becomes the zero of its sign; all others, infinities and NaNs too, stay. */
+static void check_flush(enum half_type type, double smallest_normal) {
+    for (unsigned bits = 0; bits < 65536; bits++) {
+        unsigned expected = fabs(meaning(type, bits)) < smallest_normal ? bits & 0x8000 : bits;
+        cr_assert_eq(half_flush(type, (uint16_t)bits), expected, "type %d bits %04x: expected %04x, got %04x", type,
+                     bits, expected, half_flush(type, (uint16_t)bits));
+    }
+}
+
+Test(halves, subnormals_are_flushed) {
+    check_flush(HALF_F16, 0x1p-14);
+    check_flush(HALF_BF16, 0x1p-126);
+}

@@ -261,6 +261,10 @@ Test(instance, wrong_kernels) {
          "kernel: expected a whole number from 0 to 4294967295 as 'lds_bytes', got -1"},
         {"workgroup = 64, lds_bytes = 0, flop_per_tile = 0 / 0",
          "kernel: expected a whole number from 0 to 9007199254740992 as 'flop_per_tile', got nan"},
+        {"workgroup = 64, lds_bytes = 0, flop_per_tile = 1, bytes_per_tile = 1, flushes_subnormals = 1",
+         "kernel: expected true or false as 'flushes_subnormals', got number"},
+        {"workgroup = 64, lds_bytes = 0, flop_per_tile = 1, bytes_per_tile = 1, flushes_subnormals = \"true\"",
+         "kernel: expected true or false as 'flushes_subnormals', got string"},
         {"workgroup = 64, lds_bytes = 0, flop_per_tile = 1, bytes_per_tile = 1",
          "kernel: expected a list of three expressions as 'grid', got nil"},
         {"workgroup = 64, lds_bytes = 0, flop_per_tile = 1, bytes_per_tile = 1, grid = { \"1\", \"1\" }",
@@ -286,6 +290,25 @@ Test(instance, wrong_kernels) {
     expect_error(VALUE, ERROR_RUN, "templates/ops/forward.hip: expected one call of kernel{…}, got none");
     expect_error(VALUE KERNEL KERNEL, ERROR_RUN,
                  "templates/ops/forward.hip:4: kernel: expected one call, got a second");
+}
+
+Test(instance, subnormals_are_flushed_where_the_kernel_says_so) {
+    static const struct {
+        const char *fields;
+        bool flushes;
+    } cases[] = {{"", false}, {", flushes_subnormals = false", false}, {", flushes_subnormals = true", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char source[512];
+        struct instance instance;
+        struct error error;
+        snprintf(source, sizeof source,
+                 "%s//%% kernel { workgroup = 64, grid = { \"1\", \"1\", \"1\" }, lds_bytes = 0, flop_per_tile = 1, "
+                 "bytes_per_tile = 1%s }\n",
+                 BUFFER, cases[i].fields);
+        cr_assert(emit(source, "gfx901", NULL, 0, &instance, &error), "%s", error.text);
+        cr_assert_eq(instance.flushes_subnormals, cases[i].flushes, "%s", source);
+        instance_free(&instance);
+    }
 }
 
 Test(instance, lds_is_bounded_by_the_chip) {
