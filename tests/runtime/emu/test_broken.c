@@ -1,6 +1,6 @@
 /* Kernels that each do one thing that no GPU would tell (tests/broken), and what is found. A file's head says
  *
- *     run: GROUPS ITEMS WAVE
+ *     run: GROUPS ITEMS WAVE [CHIP]        gfx1151, unless another is named
  *     finding: KIND: TEXT
  *
  * With RIGHT defined the same file is a kernel that is in order, in which nothing must be found. Every kernel gets
@@ -70,10 +70,10 @@ static void run(const char *text, const char *name, emu_test *test) {
     static const float zeros[128];
     uint32_t groups, items;
     int wave;
-    char line[FINDING_BYTES];
+    char line[FINDING_BYTES], chip[32] = "gfx1151";
     read_key(text, " * run: ", line);
-    cr_assert(eq(int, sscanf(line, "%u %u %d", &groups, &items, &wave), 3));
-    *test = emu_test_open("gfx1151");
+    cr_assert(ge(int, sscanf(line, "%u %u %d %31s", &groups, &items, &wave, chip), 3));
+    *test = emu_test_open(chip);
     float *in = emu_test_buffer(test, (4 + 3 * 20 + 16 + 4) * sizeof(float), "in", zeros);
     float *out = emu_test_buffer(test, (64 + 8) * sizeof(float), "out", zeros);
     fmha_tensor_view views[] = {
