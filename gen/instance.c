@@ -180,8 +180,9 @@ static void check_expression(lua_State *L, const char *function, const char *exp
 }
 
 static int lua_kernel(lua_State *L) {
-    static const char *const keys[] = {"workgroup",          "grid", "lds_bytes", "flop_per_tile", "bytes_per_tile",
-                                       "flushes_subnormals", NULL};
+    static const char *const keys[] = {
+        "workgroup",          "grid", "lds_bytes", "flop_per_tile", "bytes_per_tile", "matrix_per_tile",
+        "flushes_subnormals", NULL};
     struct emission *emission = emission_of(L);
     struct instance *instance = emission->instance;
     check_table(L, "kernel", keys);
@@ -195,6 +196,9 @@ static int lua_kernel(lua_State *L) {
     instance->lds_bytes = (uint32_t)get_number(L, "kernel", "lds_bytes", 0, UINT32_MAX);
     instance->flop_per_tile = get_number(L, "kernel", "flop_per_tile", 0, EXACT_MAX);
     instance->bytes_per_tile = get_number(L, "kernel", "bytes_per_tile", 0, EXACT_MAX);
+    lua_getfield(L, 1, "matrix_per_tile");
+    instance->matrix_per_tile = lua_isnil(L, -1) ? 0 : get_number(L, "kernel", "matrix_per_tile", 0, EXACT_MAX);
+    lua_pop(L, 1);
     lua_getfield(L, 1, "flushes_subnormals");
     if (!lua_isnil(L, -1) && !lua_isboolean(L, -1))
         return luaL_error(L, "kernel: expected true or false as 'flushes_subnormals', got %s", luaL_typename(L, -1));

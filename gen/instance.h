@@ -36,6 +36,7 @@ struct instance {
     char grid[3][96]; /* expressions over the problem's values */
     uint32_t lds_bytes;
     double flop_per_tile, bytes_per_tile; /* of one key tile of one workgroup */
+    double matrix_per_tile;               /* matrix instructions of one key tile of one workgroup; 0: has none */
     bool flushes_subnormals;              /* its matrix instructions take 16-bit subnormals for zeros */
     struct argument arguments[INSTANCE_ARGUMENTS_MAX];
     int argument_count;

@@ -146,6 +146,8 @@ bool layout_read(struct template_engine *engine, const struct spec *spec, struct
     memcpy(reading.layout->arch, spec->arch, sizeof spec->arch);
     reading.layout->dtype = spec_fields[SPEC_DTYPE].words[spec->value[SPEC_DTYPE]];
     reading.layout->wave = spec->value[SPEC_WAVE];
+    if (spec->value[SPEC_MATRIX] != spec_fields[SPEC_MATRIX].neutral)
+        reading.layout->matrix = spec_fields[SPEC_MATRIX].words[spec->value[SPEC_MATRIX]];
     spec_arch_path(spec, reading.arch_path);
     if (!template_with_table(engine, reading.arch_path, find_atom, &reading, error) || !run_atom(&reading, error)) {
         free(reading.layout);
@@ -262,8 +264,8 @@ void layout_svg(const struct layout *layout, struct text *out) {
     int width = right + d->columns * CELL_WIDTH + MARGIN, height = middle + d->rows * CELL_HEIGHT + 20;
     text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n",
                 width, height, width, height);
-    text_printf(out, "<desc>Made by fmhagen report --layout --arch %s --dtype %s --wave %d</desc>\n", layout->arch,
-                layout->dtype, layout->wave);
+    text_printf(out, "<desc>Made by fmhagen report --layout --arch %s --dtype %s --wave %d%s%s</desc>\n", layout->arch,
+                layout->dtype, layout->wave, layout->matrix ? " --matrix " : "", layout->matrix ? layout->matrix : "");
     text_puts(out, "<style>\n"
                    "text { font: 11px sans-serif; fill: #222 }\n"
                    ".title { font-size: 17px; font-weight: bold } .name { font-size: 14px; font-weight: bold }\n"
@@ -272,8 +274,9 @@ void layout_svg(const struct layout *layout, struct text *out) {
                    ".p { fill: #dbe9f6 } .q { fill: #fdf0d5 } .r { fill: #e2f0d9 } .t { fill: #f3e1ee }\n"
                    ".s { fill: #f4a582 } .grid { stroke: #888; stroke-width: 0.5; fill: none }\n"
                    "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
-    text_printf(out, "<text class=\"title\" x=\"%d\" y=\"30\">%s, %s, wave%d on %s: D = A B + C</text>\n", left,
-                layout->atom, layout->dtype, layout->wave, layout->arch);
+    text_printf(out, "<text class=\"title\" x=\"%d\" y=\"30\">%s%s%s, %s, wave%d on %s: D = A B + C</text>\n", left,
+                layout->atom, layout->matrix ? " " : "", layout->matrix ? layout->matrix : "", layout->dtype,
+                layout->wave, layout->arch);
     text_printf(out,
                 "<text x=\"%d\" y=\"50\">A cell shows lane:element. Colours tell the groups of %d lanes; what lane %d "
                 "holds is red.</text>\n"

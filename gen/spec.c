@@ -346,16 +346,19 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
 
 /* ---- Resolving ---- */
 
-/* Rows of a wave: 16, so that a workgroup whose size is given in one way has the other. */
-static void couple_rows_and_waves(struct spec *spec) {
+/* Rows of a wave: those of a matrix instruction, so that a workgroup whose size is given in one way has the other. */
+static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIELD_COUNT]) {
     const struct spec_field *block_m = &spec_fields[SPEC_BLOCK_M], *waves = &spec_fields[SPEC_WAVES];
     int32_t *m = &spec->value[SPEC_BLOCK_M], *w = &spec->value[SPEC_WAVES];
     if (!spec_has(spec, SPEC_BLOCK_M))
         return;
+    int32_t matrix = spec->value[SPEC_MATRIX] != SPEC_UNSET ? spec->value[SPEC_MATRIX] : row[SPEC_MATRIX];
+    bool wide = matrix != SPEC_UNSET && !strcmp(spec_fields[SPEC_MATRIX].words[matrix], "32x32");
+    int32_t rows = wide ? 32 : 16;
     if (*m != SPEC_UNSET && *w == SPEC_UNSET)
-        *w = *m / 16 < waves->maximum ? *m / 16 : waves->maximum;
+        *w = *m < rows ? 1 : *m / rows < waves->maximum ? *m / rows : waves->maximum;
     else if (*w != SPEC_UNSET && *m == SPEC_UNSET)
-        *m = *w * 16 < block_m->maximum ? *w * 16 : block_m->maximum;
+        *m = *w * rows < block_m->maximum ? *w * rows : block_m->maximum;
 }
 
 static bool check_operation(const struct spec *spec, struct template_engine *engine, struct error *error) {
@@ -428,10 +431,10 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
     struct spec resolved = *spec;
     if (!fill_facts(&resolved, engine, error))
         return false;
-    couple_rows_and_waves(&resolved);
     int32_t row[SPEC_FIELD_COUNT];
     if (!spec_defaults(&resolved, engine, row, error))
         return false;
+    couple_rows_and_waves(&resolved, row);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
         if (!spec_has(&resolved, (enum spec_field_id)id))

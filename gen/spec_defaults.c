@@ -96,6 +96,33 @@ static bool check_wave(lua_State *L, struct chip *chip) {
     return known;
 }
 
+/* `matrix` of the table names the shapes of matrix instructions that a chip has; without it, it has the first alone. */
+static bool check_matrix(lua_State *L, struct chip *chip) {
+    const char *const *words = spec_fields[SPEC_MATRIX].words;
+    int32_t wanted = chip->spec->value[SPEC_MATRIX];
+    if (wanted == SPEC_UNSET)
+        return true;
+    bool known = false, listed = lua_getfield(L, -1, "matrix") == LUA_TTABLE;
+    char all[64] = "";
+    for (int i = 0; words[i]; i++) {
+        bool has = listed ? lua_getfield(L, -1, words[i]) != LUA_TNIL : i == 0;
+        if (listed)
+            lua_pop(L, 1);
+        if (!has)
+            continue;
+        known = known || i == wanted;
+        size_t end = strlen(all);
+        snprintf(all + end, sizeof all - end, "%s%s", end ? " or " : "", words[i]);
+    }
+    lua_pop(L, 1);
+    if (!known) {
+        error_set(chip->error, ERROR_USAGE, "--matrix: expected %s on %s, got '%s'", all, chip->spec->arch,
+                  words[wanted]);
+        chip_refuse(chip);
+    }
+    return known;
+}
+
 static bool check_dtype(lua_State *L, struct chip *chip) {
     lua_getfield(L, -1, "atoms");
     if (!lua_istable(L, -1))
@@ -175,7 +202,8 @@ static void read_orientation(lua_State *L, struct chip *chip) {
 static void read_chip(lua_State *L, void *context) {
     struct chip *chip = context;
     struct spec *spec = chip->spec;
-    if ((spec_has(spec, SPEC_DTYPE) && !check_dtype(L, chip)) || !check_wave(L, chip) || !descend(L, "defaults") ||
+    if ((spec_has(spec, SPEC_DTYPE) && !check_dtype(L, chip)) || !check_wave(L, chip) ||
+        (spec_has(spec, SPEC_MATRIX) && !check_matrix(L, chip)) || !descend(L, "defaults") ||
         !descend(L, spec_word(spec, SPEC_OP)))
         return;
     if (spec_has(spec, SPEC_ORIENTATION)) {

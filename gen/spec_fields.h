@@ -29,6 +29,9 @@ NUMBER(ALIGN, EVERY, "align", "align", FACT, 16, 2, 16, 0, "_a%d",
 WORD(ORIENTATION, ATTENTION, "orientation", "orientation", NULL, KNOB, FIRST,
      "kq: S^T = K Q^T, a lane owns a query; qk: S = Q K^T", LIST("kq", "qk"), LIST("", "qk"), SAME)
 NUMBER(WAVE, EVERY, "wave", "wave", KNOB, 32, 32, 64, 32, "_wave%d", "lanes of a wave")
+WORD(MATRIX, ATTENTION, "matrix", "matrix", NULL, KNOB, FIRST,
+     "matrix instructions: rows x columns of a product, and its depth where a chip has several",
+     LIST("16x16", "32x32", "16x16x32"), LIST("", "32x32", "16x16x32"), SAME)
 NUMBER(BLOCK_M, ATTENTION, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
        "query rows of a workgroup, all heads counted")
 NUMBER(BLOCK_K, ATTENTION, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")

@@ -17,12 +17,6 @@ static int64_t ceil_div(int64_t a, int64_t b) {
     return (a + b - 1) / b;
 }
 
-/* Matrix instructions of 16 x 16 x 16 that both products of one tile take. */
-static double matrix_of_tile(const int32_t *field) {
-    return (double)field[SPEC_BLOCK_M] / 16 * (field[SPEC_BLOCK_K] / 16) *
-           (double)(ceil_div(field[SPEC_HEAD_DIM], 16) + ceil_div(field[SPEC_HEAD_DIM_V], 16));
-}
-
 /* Tiles in which some query of a workgroup sees some key: its last query sees most. */
 static int64_t tiles_needed(const int32_t *field, const struct reference_problem *problem) {
     int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused, tiles = 0;
@@ -53,9 +47,10 @@ bool verify_count(const struct execute_target *target, const struct reference_pr
     if (!verify_counters(target, result, error))
         return false;
     if (first && result->counter_count) {
-        const int32_t *field = target->instance->spec.value;
-        add(result, "key_tiles", NULL, verify_counter_value(result, "matrix_instructions", "") / matrix_of_tile(field));
-        add(result, "key_tiles_needed", NULL, (double)tiles_needed(field, problem));
+        double matrix = verify_counter_value(result, "matrix_instructions", "");
+        if (target->instance->matrix_per_tile > 0)
+            add(result, "key_tiles", NULL, matrix / target->instance->matrix_per_tile);
+        add(result, "key_tiles_needed", NULL, (double)tiles_needed(target->instance->spec.value, problem));
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* fmha_forward_gfx1151_f16_d128_causal_qk_m64k32w4_kdirect_p2
  *
  * Made by fmhagen 0.1.0. DO NOT EDIT: this command makes it anew.
- *     fmhagen generate --arch gfx1151 --dtype f16 --hd 128 --causal --orientation qk --wave 32 --block-m 64 --block-k 32 --waves 4 --k-path direct --v-path lds --q-path register --pipeline 2 --gqa 1
+ *     fmhagen generate --arch gfx1151 --dtype f16 --hd 128 --causal --orientation qk --wave 32 --matrix 16x16 --block-m 64 --block-k 32 --waves 4 --k-path direct --v-path lds --q-path register --pipeline 2 --gqa 1
  *
  * Cost of one key tile of a workgroup: 1048576 FLOP, 16384 bytes of K and V.
  * A workgroup has 128 threads and 15376 bytes of LDS.
@@ -245,17 +245,17 @@ FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
     return (u32x4 *)(lds + index);
 }
 
-/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
- * zeros. */
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory, where those past the first `present`, a multiple of
+ * eight, are zeros. */
 FMHA_INLINE u32x8 fmha_lds_operand(element *lds, u32 at)
 {
     return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
 }
 
-FMHA_INLINE u32x8 fmha_load_operand(const element *from, bool half)
+FMHA_INLINE u32x8 fmha_load_operand(const element *from, u32 present)
 {
     const u32x4 zero = {0, 0, 0, 0};
-    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
+    return fmha_join(fmha_load8(from), present > 8 ? fmha_load8(from + 8) : zero);
 }
 
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
@@ -287,7 +287,7 @@ FMHA_INLINE u32 fmha_lds_row(u32 n)
     return n;
 }
 
-/* The key or dimension, of sixteen, that a lane's operand holds. */
+/* The key or dimension, of 16, that a lane's operand holds. */
 FMHA_INLINE u32 fmha_lane_row(u32 lane)
 {
     return lane % 16;
@@ -315,7 +315,7 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
     return keys.v + (i64)tile * (32 * keys.v_stride);
 }
 
-/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
+/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of 16,
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
@@ -413,7 +413,7 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
     const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
     const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * 16;
-    return fmha_load_operand(from, t * 16 + 8 >= 128);
+    return fmha_load_operand(from, 128 - t * 16);
 }
 
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
@@ -478,7 +478,7 @@ struct fmha_forward_arguments {
     float scale;
 };
 
-/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
+/* The running state of the wave's rows: per tile of 16 rows, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
     u32x8 q[1][8];
@@ -492,7 +492,7 @@ struct fmha_rows {
     u32 lane, group;
 };
 
-/* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
+/* Loads the operand Q: the lane holds row `lane_row` of each tile of 16. The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
 #pragma unroll
@@ -501,8 +501,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < 8; ++t) {
-            const bool half = t * 16 + 8 >= 128;
-            rows.q[r][t] = fmha_load_operand(q + t * 16, half);
+            const u32 present = 128 - t * 16; /* elements of the row from here on */
+            rows.q[r][t] = fmha_load_operand(q + t * 16, present);
         }
     }
 }

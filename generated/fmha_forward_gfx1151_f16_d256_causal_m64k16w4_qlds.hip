@@ -1,7 +1,7 @@
 /* fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds
  *
  * Made by fmhagen 0.1.0. DO NOT EDIT: this command makes it anew.
- *     fmhagen generate --arch gfx1151 --dtype f16 --hd 256 --causal --orientation kq --wave 32 --block-m 64 --block-k 16 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1
+ *     fmhagen generate --arch gfx1151 --dtype f16 --hd 256 --causal --orientation kq --wave 32 --matrix 16x16 --block-m 64 --block-k 16 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1
  *
  * Cost of one key tile of a workgroup: 1048576 FLOP, 16384 bytes of K and V.
  * A workgroup has 128 threads and 54544 bytes of LDS.
@@ -224,17 +224,17 @@ FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
     return (u32x4 *)(lds + index);
 }
 
-/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
- * zeros. */
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory, where those past the first `present`, a multiple of
+ * eight, are zeros. */
 FMHA_INLINE u32x8 fmha_lds_operand(element *lds, u32 at)
 {
     return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
 }
 
-FMHA_INLINE u32x8 fmha_load_operand(const element *from, bool half)
+FMHA_INLINE u32x8 fmha_load_operand(const element *from, u32 present)
 {
     const u32x4 zero = {0, 0, 0, 0};
-    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
+    return fmha_join(fmha_load8(from), present > 8 ? fmha_load8(from + 8) : zero);
 }
 
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
@@ -283,7 +283,7 @@ FMHA_INLINE u32 fmha_lds_row(u32 n)
     return n / 16 * 16 + fmha_row(n % 16);
 }
 
-/* The key or dimension, of sixteen, that a lane's operand holds. */
+/* The key or dimension, of 16, that a lane's operand holds. */
 FMHA_INLINE u32 fmha_lane_row(u32 lane)
 {
     return fmha_natural(lane % 16);
@@ -313,7 +313,7 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
     return keys.v + (i64)tile * (16 * keys.v_stride);
 }
 
-/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
+/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of 16,
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
@@ -510,7 +510,7 @@ struct fmha_forward_arguments {
     float scale;
 };
 
-/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
+/* The running state of the wave's rows: per tile of 16 rows, the operand Q, the output before its division by l, the maximum m (in units of
  * log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
     element *q_lds[1];
@@ -522,7 +522,7 @@ struct fmha_rows {
     u32 lane, group;
 };
 
-/* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
+/* Loads the operand Q: the lane holds row `lane_row` of each tile of 16. The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
 #pragma unroll
@@ -531,8 +531,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < 16; ++t) {
-            const bool half = t * 16 + 8 >= 256;
-            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = half ? zero : fmha_load8(q + t * 16 + 8);
+            const u32 present = 256 - t * 16; /* elements of the row from here on */
+            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = present > 8 ? fmha_load8(q + t * 16 + 8) : zero;
             if (rows.group < 2) /* each of the first two lane groups stores one half */
                 *fmha_lds8(rows.q_lds[r], rows.lane % 16 * 264 + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
         }

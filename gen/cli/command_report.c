@@ -82,7 +82,7 @@ static bool report_kernels(const struct arguments *arguments, struct report_requ
     return done;
 }
 
-/* --layout draws an atom, which only the target, the type and the wave choose. */
+/* --layout draws an atom, which only the target, the type, the wave and the shape choose. */
 static bool check_layout_options(const struct arguments *arguments, const struct report_request *request,
                                  struct error *error) {
     const struct report_arguments *own = arguments->own;
@@ -93,13 +93,14 @@ static bool check_layout_options(const struct arguments *arguments, const struct
                         : kernel->set.count      ? "set"
                                                  : NULL;
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
-        if (kernel->field[i] && i != SPEC_DTYPE && i != SPEC_WAVE)
+        if (kernel->field[i] && i != SPEC_DTYPE && i != SPEC_WAVE && i != SPEC_MATRIX)
             extra = spec_fields[i].option;
     if (extra)
-        return error_set(error, ERROR_USAGE,
-                         "--%s: expected only --arch, --dtype, --wave and --template-dir beside --layout, got --%s as "
-                         "well; leave it out",
-                         extra, extra);
+        return error_set(
+            error, ERROR_USAGE,
+            "--%s: expected only --arch, --dtype, --wave, --matrix and --template-dir beside --layout, got --%s "
+            "as well; leave it out",
+            extra, extra);
     if (arguments->operand_count)
         return error_set(error, ERROR_USAGE, "--layout: expected no file beside it, got '%s'; leave out one of them",
                          arguments->operands[0]);
@@ -115,7 +116,8 @@ static bool report_layout(const struct arguments *arguments, const struct report
     any.field[SPEC_HEAD_DIM] = "128"; /* a kernel needs one; the atom does not depend on it */
     bool done = kernels_open(&any, &kernels, error);
     if (done && kernels.count != 1)
-        done = error_set(error, ERROR_USAGE, "--layout: expected one --arch, --dtype and --wave, got %zu combinations",
+        done = error_set(error, ERROR_USAGE,
+                         "--layout: expected one --arch, --dtype, --wave and --matrix, got %zu combinations",
                          kernels.count);
     struct layout *layout = NULL;
     struct text text = {0};
@@ -210,7 +212,7 @@ static const struct option_row options[] = {
     {.name = "layout",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct report_arguments, layout),
-     .help = "draw (SVG) which lane holds which matrix element instead; --arch, --dtype and --wave choose"},
+     .help = "draw (SVG) which lane holds which matrix element instead; --arch, --dtype, --wave and --matrix choose"},
     {0},
 };
 

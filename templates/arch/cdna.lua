@@ -1,11 +1,12 @@
 -- What the chips of CDNA have in common: waves of 64, accumulation registers beside the vector registers, matrix instructions that run beside
 -- the vector unit. Sources: "AMD Instinct MI100", "MI200", "MI300" and "CDNA4 Instruction Set Architecture", LLVM's AMDGPU usage page.
 
--- Default tiles. A row serves head dimensions up to its key. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers.
+-- Default tiles. A row serves head dimensions up to its key. In kq a wave has 32 query rows, so that each byte of K and V that it reads from LDS
+-- serves 32 rows: at 16 the LDS would be as busy as the matrix unit. In qk, which keeps a maximum and a sum for each row, it has 16.
 local kq = {
-    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [64] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [128] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [256] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
 }
 local qk = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
@@ -15,10 +16,17 @@ local qk = {
 
 return {
     family = "cdna",
-    atoms = { f16 = "mfma_16", bf16 = "mfma_16" },
-    -- The matrix instruction behind an atom: __builtin_amdgcn_mfma_f32_..., and the elements of A and B that a lane brings to it.
+    atoms = { f16 = "mfma", bf16 = "mfma" },
+    -- The matrix instructions, __builtin_amdgcn_mfma_f32_..., and the elements of A and B that a lane brings to each.
     matrix = {
-        mfma_16 = { f16 = { builtin = "16x16x16f16", length = 4 }, bf16 = { builtin = "16x16x16bf16_1k", length = 4 } },
+        ["16x16"] = {
+            f16 = { builtin = "16x16x16f16", element = "_Float16", length = 4 },
+            bf16 = { builtin = "16x16x16bf16_1k", element = "short", length = 4 },
+        },
+        ["32x32"] = {
+            f16 = { builtin = "32x32x8f16", element = "_Float16", length = 4 },
+            bf16 = { builtin = "32x32x8bf16_1k", element = "short", length = 4 },
+        },
     },
     p_shift = {}, -- powers of two by which P is made larger, for each type: see gfx90a
     waves = { 64 },

@@ -8,7 +8,8 @@
 //%     m = 16, n = 16, k = 16,
 //%     groups = spec.wave // 16,              -- lane groups
 //%     acc_length = L,                        -- elements of C and D per lane
-//%     operand = "u32x8", operand_length = 16, share = 16, -- registers and elements of A and B per lane
+//%     operand = "u32x8", operand_length = 16, -- registers and elements of A and B per lane
+//%     instructions = 0,                      -- of the matrix unit
 //%     replicated = true,                     -- every lane group holds all of the contraction index
 //%     row = function(lane) return "fmha_a_row(" .. lane .. ")" end, -- of A that the lane holds
 //%     -- Row and column of a lane's element i.

@@ -5,7 +5,7 @@
 //%     m = 16, n = 16, k = 16,
 //%     groups = spec.wave // 16,              -- lane groups
 //%     acc_length = 256 // spec.wave,         -- elements of C and D per lane
-//%     operand = "u32x8", operand_length = 16, share = 16, -- registers and elements of A and B per lane
+//%     operand = "u32x8", operand_length = 16, -- registers and elements of A and B per lane
 //%     replicated = true,                     -- every lane group holds all of the contraction index
 //%     -- Row and column of a lane's element i.
 //%     a = function(lane, i) return lane % 16, i end,

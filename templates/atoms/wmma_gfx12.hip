@@ -10,7 +10,7 @@
 //%     m = 16, n = 16, k = 16,
 //%     groups = spec.wave // 16,              -- lane groups
 //%     acc_length = L,                        -- elements of C and D per lane
-//%     operand = spec.wave == 32 and "u32x4" or "u32x2", operand_length = L, share = L, -- registers and elements of A and B per lane
+//%     operand = spec.wave == 32 and "u32x4" or "u32x2", operand_length = L, -- registers and elements of A and B per lane
 //%     replicated = false,
 //%     -- Row and column of a lane's element i.
 //%     a = function(lane, i) return lane % 16, place(lane, i) end,

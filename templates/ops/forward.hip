@@ -8,14 +8,22 @@
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
 //%
-//% local row_tiles = spec.block_m // 16
-//% if spec.block_m % (16 * spec.waves) ~= 0 then
-//%     fail("--block-m " .. spec.block_m .. " with --waves " .. spec.waves .. ": expected the same number of 16-row tiles for each wave: a multiple of "
-//%          .. 16 * spec.waves)
+//% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
+//%     fail("--matrix 16x16x32 is built for --orientation kq")
+//% end
+//% local N = spec.matrix == "32x32" and 32 or 16 -- query rows of a wave's tile
+//% local key_rows = spec.matrix == "16x16" and 16 or 32 -- keys of a product
+//% local row_tiles = spec.block_m // N
+//% if spec.block_m % (N * spec.waves) ~= 0 then
+//%     fail("--block-m " .. spec.block_m .. " with --waves " .. spec.waves .. ": expected the same number of " .. N .. "-row tiles for each wave: a multiple of "
+//%          .. N * spec.waves)
 //% end
 //% if row_tiles % spec.gqa ~= 0 then
-//%     fail("--gqa " .. spec.gqa .. " with --block-m " .. spec.block_m .. ": expected a multiple of 16 rows for each head: --block-m a multiple of "
-//%          .. 16 * spec.gqa)
+//%     fail("--gqa " .. spec.gqa .. " with --block-m " .. spec.block_m .. ": expected a multiple of " .. N .. " rows for each head: --block-m a multiple of "
+//%          .. N * spec.gqa)
+//% end
+//% if BK % key_rows ~= 0 then
+//%     fail("--block-k " .. BK .. " with --matrix " .. spec.matrix .. ": expected a multiple of " .. key_rows)
 //% end
 //% if threads > 1024 then
 //%     fail("--waves " .. spec.waves .. " with --wave " .. spec.wave .. ": expected at most 1024 work items in a workgroup, got " .. threads)
@@ -29,10 +37,10 @@
 //%     -- The exponent of a weight, and l as it would be had the weights not been made larger.
 //%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
 //%     l = p_shift and "l * 0x1p-" .. p_shift .. "f" or "l",
-//%     wave_tiles = row_tiles // spec.waves,            -- 16-row tiles of a wave
-//%     k_steps = (D + 15) // 16, v_steps = (DV + 15) // 16,
-//%     key_steps = BK // 16,
-//%     q_row = (D + 15) // 16 * 16 + 8,                 -- elements of a row of Q in LDS
+//%     wave_tiles = row_tiles // spec.waves,            -- tiles of rows of a wave
+//%     k_steps = (D + key_rows - 1) // key_rows, v_steps = (DV + key_rows - 1) // key_rows,
+//%     key_steps = BK // key_rows,
+//%     q_row = (D + key_rows - 1) // key_rows * key_rows + 8, -- elements of a row of Q in LDS
 //%     p_row = BK + 8,                                  -- elements of a row of P in LDS
 //%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
@@ -45,7 +53,14 @@
 //% include("device/element_" .. spec.dtype .. ".hip")
 
 //% include("atoms/" .. arch.atoms[spec.dtype] .. ".hip")
-//% atom.row = atom.row or function(lane) return lane .. " % 16" end -- of A that the lane holds
+//% -- What most atoms have in common.
+//% atom.row = atom.row or function(lane) return lane .. " % " .. atom.n end -- of A that the lane holds
+//% atom.tile = atom.tile or atom.m                    -- rows of A and places of the contraction index of fmha_mma
+//% atom.blocks = atom.blocks or 1                     -- of rows of A, sixteen each
+//% atom.share = atom.share or atom.operand_length     -- elements of a block of A and of B per lane
+//% atom.sums = atom.tile * atom.n // spec.wave        -- elements of C and D per lane
+//% atom.rows = atom.rows or atom.operand              -- type of A
+//% atom.instructions = atom.instructions or atom.blocks * atom.share // atom.operand_length -- matrix instructions of fmha_mma
 //% include("ops/tiles.hip")
 //%
 //% local q_elements = spec.q_path == "lds" and spec.block_m * forward.q_row or 0
@@ -100,6 +115,7 @@
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),
+//%     matrix_per_tile = row_tiles * forward.key_steps * (forward.k_steps + forward.v_steps) * atom.instructions,
 //%     flushes_subnormals = arch.flushes_subnormals,
 //% }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
@@ -192,17 +208,17 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     rows.diagonal = 0; /* query i sees keys up to i + diagonal */
 //% end
     rows.lane = lane;
-    rows.group = lane / 16;
+    rows.group = lane / $(N);
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r) {
         const int row_tile = wave * $(forward.wave_tiles) + r;
-        rows.query[r] = first_query + row_tile / $(spec.gqa) * 16;
+        rows.query[r] = first_query + row_tile / $(spec.gqa) * $(N);
         rows.head[r] = head + row_tile % $(spec.gqa);
 //% if spec.q_path == "lds" then
-        rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(16 * forward.q_row);
+        rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(N * forward.q_row);
 //% end
 //% if p_elements > 0 then
-        rows.p_lds[r] = (element *)lds + $(p_at) + row_tile * $(16 * forward.p_row);
+        rows.p_lds[r] = (element *)lds + $(p_at) + row_tile * $(N * forward.p_row);
 //% end
     }
     fmha_begin(rows, arguments, batch);

@@ -1,15 +1,15 @@
-//% -- S^T = K Q^T and O^T = V^T P^T. A lane owns the query lane mod 16; its lane group g holds, of each sixteen keys, the numbers
-//% -- L g ... L g + L - 1 (L elements of an accumulator), and of the output the dimensions with those numbers. So the row's maximum
-//% -- and sum are in-lane but for one exchange between groups, P becomes an operand by exchanging whole registers, and the
-//% -- output's neighbours are neighbours in memory.
+//% -- S^T = K Q^T and O^T = V^T P^T. A lane owns the query lane mod N, of sixteen or thirty-two; its lane group g holds, of each M keys, the
+//% -- numbers L g ... L g + L - 1 (L elements of an accumulator), and of the output the dimensions with those numbers. So the row's maximum
+//% -- and sum are in-lane but for one exchange between groups or two, P becomes an operand as it stands or by exchanging whole registers,
+//% -- and the output's neighbours are neighbours in memory.
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
-//% local L, operand = atom.acc_length, atom.operand
+//% local L, M, N, operand = atom.sums, atom.tile, atom.n, atom.operand
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
-/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, the maximum m (in units of
+/* The running state of the wave's rows: per tile of $(N) rows, the operand Q, the output before its division by l, the maximum m (in units of
  * log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
 //% if spec.q_path == "register" then
@@ -33,7 +33,7 @@ struct fmha_rows {
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r)
 {
 //% if causal then
-    return fmha_min(keys.seqlen_k, rows.query[r] + (int)(rows.lane % 16) + 1 + rows.diagonal);
+    return fmha_min(keys.seqlen_k, rows.query[r] + (int)(rows.lane % $(N)) + 1 + rows.diagonal);
 //% else
     (void)rows, (void)r;
     return keys.seqlen_k;
@@ -42,7 +42,7 @@ FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_key
 
 FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
-    fmha_load_q(rows, arguments, batch, rows.lane % 16);
+    fmha_load_q(rows, arguments, batch, rows.lane % $(N));
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
         rows.m[r] = -fmha_infinity();
@@ -65,7 +65,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
                 for (int i = 0; i < $(L); ++i) {
-                    const u32 dimension = (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
+                    const u32 dimension = (u32)t * $(M) + fmha_group_first(rows.group) + (u32)i;
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
@@ -90,7 +90,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             s[r][j] = (accumulator)(0.0f);
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-            const $(operand) k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
+            const $(atom.rows) k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
@@ -115,7 +115,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
                     const int visible = fmha_visible(rows, keys, r) - tile * $(BK) - (int)fmha_group_first(rows.group);
-                    s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
+                    s[r][j][i] = j * $(M) + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
             }
@@ -158,9 +158,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
 //% if spec.v_path == "lds" then
-            const $(operand) v = fmha_v_operand(keys, (u32)t, (u32)j);
+            const $(atom.rows) v = fmha_v_operand(keys, (u32)t, (u32)j);
 //% else
-            const $(operand) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
+            const $(atom.rows) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
 //% end
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
@@ -179,14 +179,21 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float inverse, u32 group)
 {
 #pragma clang fp contract(off)
-//% local words = L // 2
+//% local pieces = (L + 7) // 8 -- of what a lane has of a tile
+//% local words, element = L // pieces // 2, pieces == 1 and "2 * i" or "e + 2 * i"
 #pragma unroll
+//% if pieces == 1 then
     for (int t = 0; t < $(VT); ++t) {
-        const u32 dimension = (u32)t * 16 + fmha_group_first(group);
+        const u32 dimension = (u32)t * $(M) + fmha_group_first(group);
+//% else
+    for (int n = 0; n < $(VT * pieces); ++n) {
+        const int t = n / $(pieces), e = n % $(pieces) * 8; /* elements e ... e + 7 of tile t */
+        const u32 dimension = (u32)t * $(M) + fmha_group_first(group) + (u32)e;
+//% end
         u32 packed[$(words)];
 #pragma unroll
         for (int i = 0; i < $(words); ++i)
-            packed[i] = fmha_pack(o[t][2 * i] * inverse, o[t][2 * i + 1] * inverse);
+            packed[i] = fmha_pack(o[t][$(element)] * inverse, o[t][$(element) + 1] * inverse);
         if (dimension < $(DV))
             fmha_store_packed(to + dimension, packed);
         FMHA_SCHEDULE_FENCE();
@@ -201,14 +208,14 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
     FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const int query = rows.query[r] + (int)(lane % 16);
+        const int query = rows.query[r] + (int)(lane % $(N));
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
         if (query >= arguments.seqlen_q)
             continue;
-        if (arguments.lse && lane / 16 == 0)
+        if (arguments.lse && lane / $(N) == 0)
             arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf($(forward.l)));
         element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
-        fmha_store_row(o, rows.o[r], inverse, lane / 16);
+        fmha_store_row(o, rows.o[r], inverse, lane / $(N));
     }
 }

@@ -3,8 +3,9 @@
 //% local R, KT = forward.wave_tiles, forward.k_steps
 //% local fast = spec.align == 16
 //% local operand, replicated = atom.operand, atom.replicated
-//% local own_row = spec.orientation == "qk" and atom.row("rows.lane") or "rows.lane % 16"
-/* Loads the operand Q: the lane holds row `lane_row` of each tile of sixteen. The last query stands in for rows past the end. */
+//% local M, N = atom.tile, atom.n
+//% local own_row = spec.orientation == "qk" and atom.row("rows.lane") or "rows.lane % " .. N
+/* Loads the operand Q: the lane holds row `lane_row` of each tile of $(N). The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
 #pragma unroll
@@ -13,17 +14,24 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
         const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-            const bool half = t * 16 + 8 >= $(D);
+            const u32 present = $(D) - t * $(M); /* elements of the row from here on */
 //% if spec.q_path == "register" then
-//%     local q_operand = tiles.load_operand("q + t * 16", "fmha_share(rows.lane)", "half")
+//%     local q_operand = tiles.load_operand("q + t * " .. M, "fmha_share(rows.lane)", "present")
             rows.q[r][t] = $(q_operand);
 //% elseif replicated then
-            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = half ? zero : fmha_load8(q + t * 16 + 8);
+            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = present > 8 ? fmha_load8(q + t * 16 + 8) : zero;
             if (rows.group < 2) /* each of the first two lane groups stores one half */
                 *fmha_lds8(rows.q_lds[r], rows.lane % 16 * $(forward.q_row) + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
 //% else
             const u32 share = fmha_share(rows.lane);
-            *($(operand) *)(rows.q_lds[r] + rows.lane % 16 * $(forward.q_row) + (u32)t * 16 + share) = fmha_load_operand(q + t * 16, share, half);
+            element *to = rows.q_lds[r] + rows.lane % $(N) * $(forward.q_row) + (u32)t * $(M) + share;
+//%     if atom.share == 16 then
+            const $(operand) all = fmha_load_operand(q + t * $(M), share, present);
+            *fmha_lds8(to, 0) = __builtin_shufflevector(all, all, 0, 1, 2, 3);
+            *fmha_lds8(to, 8) = __builtin_shufflevector(all, all, 4, 5, 6, 7);
+//%     else
+            *($(operand) *)to = fmha_load_operand(q + t * $(M), share, present);
+//%     end
 //% end
         }
     }
@@ -37,16 +45,16 @@ FMHA_INLINE $(operand) fmha_q_operand(const struct fmha_rows &rows, int r, int t
 //% if spec.q_path == "register" then
     return rows.q[r][t];
 //% else
-    const u32 at = $(own_row) * $(forward.q_row) + (u32)t * 16;
+    const u32 at = $(own_row) * $(forward.q_row) + (u32)t * $(M);
 //%     local q_operand = tiles.lds_operand("rows.q_lds[r]", "at", "fmha_share(rows.lane)")
     return $(q_operand);
 //% end
 }
 //% if spec.orientation == "kq" then
-//%     local words = atom.acc_length // 2
+//%     local words = math.min(atom.sums, 8) // 2
 //%     local vector = "u32x" .. words
 
-/* $(atom.acc_length) neighbouring elements of a row of O. */
+/* $(2 * words) neighbouring elements of a row of O. */
 FMHA_INLINE void fmha_store_packed(element *to, const u32 packed[$(words)])
 {
 //%     if fast then

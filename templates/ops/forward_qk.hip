@@ -1,16 +1,16 @@
-//% -- S = Q K^T and O = P V. A lane owns the key, and of the output the dimension, lane mod 16; lane group g holds the queries L g ...
-//% -- L g + L - 1 of a tile of sixteen (L elements of an accumulator). Row maxima and sums are butterflies over sixteen lanes, and P
+//% -- S = Q K^T and O = P V. A lane owns the key, and of the output the dimension, lane mod N, of sixteen or thirty-two; lane group g holds
+//% -- the queries L g ... L g + L - 1 of a tile of N (L elements of an accumulator). Row maxima and sums are butterflies over N lanes, and P
 //% -- goes through LDS to become an operand. With --pipeline 2, Q K^T of the next tile is issued before the softmax of this one.
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
-//% local L, operand = atom.acc_length, atom.operand
+//% local L, N, operand = atom.sums, atom.n, atom.operand
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 //% -- Q in registers and P are read as operands, whose rows are the atom's to choose; Q in LDS stands there row by row.
 //% local p_row = atom.row("rows.lane")
-//% local q_row = spec.q_path == "register" and p_row or "rows.lane % 16"
-/* The running state of the wave's rows: per 16-row tile, the operand Q, the output before its division by l, and per row the maximum m
+//% local q_row = spec.q_path == "register" and p_row or "rows.lane % " .. N
+/* The running state of the wave's rows: per tile of $(N) rows, the operand Q, the output before its division by l, and per row the maximum m
  * (in units of log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
 //% if spec.q_path == "register" then
@@ -100,7 +100,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     for (int key = first; key < keys.seqlen_k; ++key) {
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
-            const u32 dimension = (u32)t * 16 + rows.lane % 16;
+            const u32 dimension = (u32)t * $(N) + rows.lane % $(N);
             const float v = fmha_broken_element(keys, key, dimension);
 #pragma unroll
             for (int r = 0; r < $(R); ++r) {
@@ -143,8 +143,8 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int j = 0; j < $(J); ++j) {
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
-                    const int visible = fmha_visible(rows, keys, r, i) - tile * $(BK) - (int)(rows.lane % 16);
-                    s[r][j][i] = j * 16 < visible ? s[r][j][i] : -fmha_infinity();
+                    const int visible = fmha_visible(rows, keys, r, i) - tile * $(BK) - (int)(rows.lane % $(N));
+                    s[r][j][i] = j * $(N) < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum[i] = __builtin_fmaxf(maximum[i], s[r][j][i]);
             }
@@ -164,7 +164,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% local exponent = forward.exponent("s[r][j][i]")
                 const float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
-                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * 16 + rows.lane % 16] = fmha_to_element(weight);
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element(weight);
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll
@@ -183,7 +183,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         $(operand) p[$(R)];
 #pragma unroll
         for (int r = 0; r < $(R); ++r) {
-            const u32 at = $(p_row) * $(forward.p_row) + (u32)j * 16;
+            const u32 at = $(p_row) * $(forward.p_row) + (u32)j * $(N);
 //% local p_operand = tiles.lds_operand("rows.p_lds[r]", "at", "fmha_group_first(rows.group)")
             p[r] = $(p_operand);
         }
@@ -220,17 +220,17 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
-            const int query = rows.query[r] + (int)fmha_group_first(lane / 16) + i;
+            const int query = rows.query[r] + (int)fmha_group_first(lane / $(N)) + i;
             const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
             if (query < arguments.seqlen_q) {
                 element *o = o_head + query * arguments.stride_o_row;
 #pragma unroll
                 for (int t = 0; t < $(VT); ++t) {
-                    const u32 dimension = (u32)t * 16 + lane % 16;
+                    const u32 dimension = (u32)t * $(N) + lane % $(N);
                     if (dimension < $(DV))
                         o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
                 }
-                if (arguments.lse && lane % 16 == 0)
+                if (arguments.lse && lane % $(N) == 0)
                     arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf($(forward.l)));
             }
             FMHA_SCHEDULE_FENCE();

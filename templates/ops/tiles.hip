@@ -2,8 +2,8 @@
 //% --   struct fmha_keys         where K and V of the workgroup are, and the thread's share of the tile that is on its way to LDS
 //% --   fmha_prefetch            global memory -> registers
 //% --   fmha_store_tile          registers -> LDS
-//% --   fmha_k_operand           16 keys x 16 dimensions: a lane holds one key
-//% --   fmha_v_operand           16 dimensions x 16 keys: a lane holds one dimension
+//% --   fmha_k_operand           keys x dimensions of one product: a lane holds one key, or one of each block of keys
+//% --   fmha_v_operand           dimensions x keys: a lane holds one dimension, or one of each block
 //% -- Rows past the end of K and V are never read: in a tile that is not full the last row stands in for them.
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
@@ -15,8 +15,13 @@
 //% local v_transposed = spec.v_layout == "transposed"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
 //% local reorder = spec.orientation == "kq"
-//% local key_row = reorder and atom.row("lane") or "lane % 16" -- of a product's operand that comes from K or V
-//% local own_row = reorder and atom.row("keys.lane") or "keys.lane % 16"
+//% -- Rows of a product's operand that comes from K or V, and places of its contraction index; the row of a lane, in block h where an operand
+//% -- has several.
+//% local M, N, blocks = atom.tile, atom.n, reorder and atom.blocks or 1
+//% local lane_parameters = blocks > 1 and "u32 lane, u32 h" or "u32 lane"
+//% local in_block, block_lane = blocks > 1 and " + h * 16" or "", blocks > 1 and "keys.lane, h" or "keys.lane"
+//% local key_row = (reorder and atom.row("lane") or "lane % " .. N) .. in_block
+//% local own_row = (reorder and atom.row("keys.lane") or "keys.lane % " .. N) .. in_block
 //%
 //% if v_transposed and spec.v_path == "gather" then
 //%     fail("--v-path gather reads columns of V as rows of keys; V given transposed is read with --v-path lds or direct")
@@ -48,14 +53,14 @@
 //% local v_rows = v_transposed and DV or BK // 8
 //% local v_count = (v_rows + v_apart - 1) // v_apart
 //%
-//% -- A lane's operand: all of sixteen elements where every lane group holds a copy, else the group's share of them.
+//% -- A lane's operand: all of the contraction index where every lane group holds a copy, else the group's share of it.
 //% local L, operand, replicated = atom.share, atom.operand, atom.replicated
 //%
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
-//% local DP, DVP = (D + 15) // 16 * 16, (DV + 15) // 16 * 16
+//% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
 //% tiles = {
 //%     k_row = DP + 8, v_row = BK + 8,
 //%     k_elements = k_lds and BK * (DP + 8) or 0,
@@ -68,8 +73,8 @@
 //%     lds_operand = function(lds, at, first)
 //%         return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
 //%     end,
-//%     load_operand = function(from, first, half)
-//%         return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. half .. ")"
+//%     load_operand = function(from, first, present)
+//%         return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. present .. ")"
 //%     end,
 //% }
 /* Eight neighbouring elements. */
@@ -139,38 +144,48 @@ FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
 }
 
 //% if replicated then
-/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory. half: the last eight of them do not exist and are
- * zeros. */
+/* The lane's operand, sixteen neighbouring elements, out of LDS and out of global memory, where those past the first `present`, a multiple of
+ * eight, are zeros. */
 FMHA_INLINE $(operand) fmha_lds_operand(element *lds, u32 at)
 {
     return fmha_join(*fmha_lds8(lds, at), *fmha_lds8(lds, at + 8));
 }
 
-FMHA_INLINE $(operand) fmha_load_operand(const element *from, bool half)
+FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 present)
 {
     const u32x4 zero = {0, 0, 0, 0};
-    return fmha_join(fmha_load8(from), half ? zero : fmha_load8(from + 8));
+    return fmha_join(fmha_load8(from), present > 8 ? fmha_load8(from + 8) : zero);
 }
 
 //% else
-//%     local load_share = "fmha_load" .. L
-/* The lane's operand, its group's share of sixteen neighbouring elements from `first` on, out of LDS and out of global memory. half: the last
- * eight of the sixteen do not exist and are zeros. */
+/* The lane's operand, its group's share of $(M) neighbouring elements from `first` on, out of LDS and out of global memory, where those past the
+ * first `present`, a multiple of eight, are zeros. */
 FMHA_INLINE $(operand) fmha_lds_operand(element *lds, u32 at, u32 first)
 {
+//%     if L == 16 then
+    return fmha_join(*fmha_lds8(lds, at + first), *fmha_lds8(lds, at + first + 8));
+//%     else
     return *($(operand) *)(lds + at + first);
+//%     end
 }
 
-FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 first, bool half)
+FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 first, u32 present)
 {
+//%     if L == 16 then
+    const bool all = present >= $(M); /* known when this is compiled, unlike first */
+    const u32x4 zero = {};
+    return fmha_join(all || first < present ? fmha_load8(from + first) : zero, all || first + 8 < present ? fmha_load8(from + first + 8) : zero);
+//%     else
+//%         local load_share = "fmha_load" .. L
     const $(operand) zero = {};
-    return half && first >= 8 ? zero : $(load_share)(from + first);
+    return present >= $(M) || first < present ? $(load_share)(from + first) : zero;
+//%     end
 }
 
-/* The first of a lane group's share of the contraction index, of sixteen, in Q K^T; in P V it is fmha_group_first. */
+/* The first of a lane group's share of the contraction index, of $(M), in Q K^T; in P V it is fmha_group_first. */
 FMHA_INLINE u32 fmha_share(u32 lane)
 {
-    return lane / 16 * $(L);
+    return lane / $(N) * $(L);
 }
 
 //% end
@@ -230,11 +245,11 @@ FMHA_INLINE bool $(shares)(u32 thread)
 /* The row of a tile in LDS that holds key or dimension n. */
 FMHA_INLINE u32 fmha_lds_row(u32 n)
 {
-    return n / 16 * 16 + fmha_row(n % 16);
+    return n / $(M) * $(M) + fmha_row(n % $(M));
 }
 
-/* The key or dimension, of sixteen, that a lane's operand holds. */
-FMHA_INLINE u32 fmha_lane_row(u32 lane)
+/* The key or dimension, of $(M), that a lane's operand holds. */
+FMHA_INLINE u32 fmha_lane_row($(lane_parameters))
 {
     return fmha_natural($(key_row));
 }
@@ -245,7 +260,7 @@ FMHA_INLINE u32 fmha_lds_row(u32 n)
     return n;
 }
 
-/* The key or dimension, of sixteen, that a lane's operand holds. */
+/* The key or dimension, of $(N), that a lane's operand holds. */
 FMHA_INLINE u32 fmha_lane_row(u32 lane)
 {
     return $(key_row);
@@ -290,7 +305,7 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
     return keys.v + (i64)tile * $(v_step);
 }
 
-/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of sixteen,
+/* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of $(M),
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
@@ -302,12 +317,15 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     keys.v_offset = fmha_v_row(keys.thread, 0) * $(rows) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * $(bytes);
 //% end
 //% if k_lds and DP > D then
-    for (u32 row = keys.thread; row < $(BK); row += $(threads))
-        *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + $(D)) = (u32x4){0, 0, 0, 0};
+    for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
+#pragma unroll
+        for (u32 column = $(D); column < $(DP); column += 8)
+            *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + column) = (u32x4){0, 0, 0, 0};
+    }
 //% end
 //% if v_lds and DVP > DV then
 //%     local columns = BK // 8
-    for (u32 i = keys.thread; i < 8 * $(columns); i += $(threads))
+    for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
         *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(tiles.v_row) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
 //% end
 //% if v_lds then
@@ -543,56 +561,66 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 
 //% end
 //% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
-//%     tiles.load_operand("from", "fmha_share(keys.lane)", "t * 16 + 8 >= " .. D)
-/* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
-FMHA_INLINE $(operand) fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
+//%     tiles.load_operand("from", "fmha_share(keys.lane)", D .. " - t * " .. M)
+//% local k_name, v_name = blocks > 1 and "fmha_k_block" or "fmha_k_operand", blocks > 1 and "fmha_v_block" or "fmha_v_operand"
+//% local k_place, v_place = "u32 j, u32 t", "u32 t, u32 j"
+//% if blocks > 1 then k_place, v_place = k_place .. ", u32 h", v_place .. ", u32 h" end
+//% local keys_text = ("Keys %dj ... %dj + %d of a tile%s, dimensions %dt ... %dt + %d."):format(M, M, M - 1,
+//%     blocks > 1 and " (of them those of block h)" or "", M, M, M - 1)
+/* $(keys_text) part: some keys of the tile may not exist. */
+FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool part, $(k_place))
 {
 //% if k_lds then
-    const u32 at = (j * 16 + $(own_row)) * $(tiles.k_row) + t * 16;
+    const u32 at = (j * $(M) + $(own_row)) * $(tiles.k_row) + t * $(M);
     (void)tile, (void)part;
     return $(k_operand);
 //% else
     const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const u32 key = j * 16 + fmha_lane_row(keys.lane), present = part && key >= rows ? rows - 1 : key;
+    const u32 key = j * $(M) + fmha_lane_row($(block_lane)), present = part && key >= rows ? rows - 1 : key;
 //%     if fast then
-    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * 16;
+    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * $(M);
 //%     else
-    const element *from = k_tile + (i64)present * keys.k_stride + t * 16;
+    const element *from = k_tile + (i64)present * keys.k_stride + t * $(M);
 //%     end
     return $(k_operand);
 //% end
 }
 
-//% local v_first = "fmha_group_first(keys.lane / 16)"
-//% local v_operand = v_lds and tiles.lds_operand("keys.v_lds", "at", v_first) or tiles.load_operand("row + j * 16", v_first, "false")
+//% local dimensions_text = ("Dimensions %dt ... %dt + %d%s, keys %dj ... %dj + %d of a tile."):format(M, M, M - 1,
+//%     blocks > 1 and " (of them those of block h)" or "", M, M, M - 1)
+//% local broken_place = blocks > 1 and "u32 t, u32 j, u32 &broken, u32 h" or "u32 t, u32 j, u32 &broken"
+//% local v_load = blocks > 1 and "fmha_v_load(keys, tile, part, t, j, h)" or "fmha_v_load(keys, tile, part, t, j)"
+//% local v_first = "fmha_group_first(keys.lane / " .. N .. ")"
+//% local v_operand = v_lds and tiles.lds_operand("keys.v_lds", "at", v_first) or tiles.load_operand("row + j * " .. M, v_first, M)
 //% if v_lds then
-/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
-FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
+/* $(dimensions_text) */
+FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, $(v_place))
 {
-    const u32 at = (t * 16 + $(own_row)) * $(tiles.v_row) + j * 16;
+    const u32 at = (t * $(M) + $(own_row)) * $(tiles.v_row) + j * $(M);
     return $(v_operand);
 }
 //% else
-FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j)
+FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool part, $(v_place))
 {
     const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
 //%     if DVP > DV then
-    const u32 n = fmha_lane_row(keys.lane), column = t * 16 + n < $(DV) ? n : 0; /* what lies past the end is not stored */
+    const u32 n = fmha_lane_row($(block_lane)), column = t * $(M) + n < $(DV) ? n : 0; /* what lies past the end is not stored */
 //%     else
-    const u32 column = fmha_lane_row(keys.lane);
+    const u32 column = fmha_lane_row($(block_lane));
 //%     end
 //%     if v_transposed then
 //%         if fast then
     u32 offset = column * (u32)(keys.v_stride * 2);
     FMHA_OPAQUE(offset);
-    const element *row = fmha_at(v_tile + (i64)(t * 16) * keys.v_stride, offset);
+    const element *row = fmha_at(v_tile + (i64)(t * $(M)) * keys.v_stride, offset);
 //%         else
-    const element *row = v_tile + (i64)(t * 16 + column) * keys.v_stride;
+    const element *row = v_tile + (i64)(t * $(M) + column) * keys.v_stride;
 //%         end
-//%         local parts = replicated and "fmha_join(fmha_load8_part(row, j * 16, rows), fmha_load8_part(row, j * 16 + 8, rows))" or
-//%             "fmha_load" .. L .. "_part(row, j * 16 + " .. v_first .. ", rows)"
+//%         local key = "j * " .. M .. (replicated and "" or " + " .. v_first)
+//%         local parts = L == 16 and "fmha_join(fmha_load8_part(row, " .. key .. ", rows), fmha_load8_part(row, " .. key .. " + 8, rows))" or
+//%             "fmha_load" .. L .. "_part(row, " .. key .. ", rows)"
     if (part)
         return $(parts);
     return $(v_operand);
@@ -600,7 +628,7 @@ FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool 
 //%         local elements = "element" .. L
     typedef element $(elements) __attribute__((ext_vector_type($(L))));
     $(elements) all;
-//%         local key = replicated and "j * 16 + i" or "j * 16 + " .. v_first .. " + i"
+//%         local key = "j * " .. M .. (replicated and " + i" or " + " .. v_first .. " + i")
     u32 offset = column * 2;
     i64 stride = keys.v_stride;
     FMHA_OPAQUE(offset);
@@ -608,17 +636,17 @@ FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool 
 #pragma unroll
     for (u32 i = 0; i < $(L); ++i) {
         const u32 key = $(key), present = part && key >= rows ? rows - 1 : key;
-        all[i] = fmha_at(v_tile + (i64)present * stride, offset)[t * 16];
+        all[i] = fmha_at(v_tile + (i64)present * stride, offset)[t * $(M)];
     }
     return __builtin_bit_cast($(operand), all);
 //%     end
 }
 
-/* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. part: it is a masked tile, some of whose keys may not exist: what is not finite
+/* $(dimensions_text) part: it is a masked tile, some of whose keys may not exist: what is not finite
  * is replaced by zeros, and `broken` becomes not 0. */
-FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, int tile, bool part, u32 t, u32 j, u32 &broken)
+FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, int tile, bool part, $(broken_place))
 {
-    $(operand) v = fmha_v_load(keys, tile, part, t, j);
+    $(operand) v = $(v_load);
     if (part) {
 #pragma unroll
         for (u32 i = 0; i < $(L // 2); ++i) {
@@ -631,6 +659,25 @@ FMHA_INLINE $(operand) fmha_v_operand(const struct fmha_keys &keys, int tile, bo
 }
 //% end
 
+//% if blocks > 1 then
+//%     local function operand_of_blocks(name, block_name, parameters, arguments)
+FMHA_INLINE $(atom.rows) $(name)(const struct fmha_keys &keys, $(parameters))
+{
+    $(atom.rows) all;
+#pragma unroll
+    for (u32 h = 0; h < $(blocks); ++h)
+        all.block[h] = $(block_name)(keys, $(arguments), h);
+    return all;
+}
+
+//%     end
+//%     operand_of_blocks("fmha_k_operand", k_name, "int tile, bool part, u32 j, u32 t", "tile, part, j, t")
+//%     if v_lds then
+//%         operand_of_blocks("fmha_v_operand", v_name, "u32 t, u32 j", "t, j")
+//%     else
+//%         operand_of_blocks("fmha_v_operand", v_name, "int tile, bool part, u32 t, u32 j, u32 &broken", "tile, part, t, j, broken")
+//%     end
+//% end
 //% if v_lds then
 /* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. */
 FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)

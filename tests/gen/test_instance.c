@@ -110,7 +110,7 @@ Test(instance, the_file_says_how_to_remake_it) {
         "/* fmha_forward_gfx900_xnack0_f16_d64_wave64_m128k64w4_qlds\n"
         " *\n"
         " * Made by fmhagen " FMHA_VERSION ". DO NOT EDIT: this command makes it anew.\n"
-        " *     fmhagen generate --arch gfx900:xnack- --dtype f16 --hd 64 --orientation kq --wave 64 --block-m 128 "
+        " *     fmhagen generate --arch gfx900:xnack- --dtype f16 --hd 64 --orientation kq --wave 64 --matrix 16x16 --block-m 128 "
         "--block-k "
         "64 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1\n"
         " *\n"

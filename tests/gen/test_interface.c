@@ -54,7 +54,8 @@ Test(interface, holds_all_that_a_launcher_needs) {
         "{\"fmha\":1,\"symbol\":\"fmha_forward_gfx1151_f16_d128_causal_m64k32w4\",\"arch\":\"gfx1151\",\"operation\":"
         "\"forward\","
         "\"spec\":{\"dtype\":\"f16\",\"head_dim\":128,\"head_dim_v\":128,\"mask\":\"causal-bottom-right\",\"align\":16,"
-        "\"orientation\":\"kq\",\"wave\":32,\"block_m\":64,\"block_k\":32,\"waves\":4,\"k_path\":\"lds\",\"v_path\":"
+        "\"orientation\":\"kq\",\"wave\":32,\"matrix\":\"16x16\",\"block_m\":64,\"block_k\":32,\"waves\":4,\"k_path\":"
+        "\"lds\",\"v_path\":"
         "\"lds\","
         "\"q_path\":\"register\",\"pipeline\":1,\"gqa\":1},"
         "\"constraints\":[{\"field\":\"heads_q % "
@@ -68,7 +69,8 @@ Test(interface, holds_all_that_a_launcher_needs) {
         "\"strides\":[\"1\"],\"offset\":8,\"size\":8,\"align\":4},"
         "{\"name\":\"stride_q\",\"kind\":\"value\",\"type\":\"i64\",\"offset\":16,\"size\":8}],\"argument_bytes\":24,"
         "\"resources\":{\"vgpr\":222,\"sgpr\":40,\"spills\":3,\"scratch_bytes\":0,\"waves_per_simd\":6},"
-        "\"compiler\":\"clang version 22.1.8\",\"flags\":[\"-O3\",\"-x\"],\"source_hash\":\"0123\",\"object_hash\":\"4567\"}";
+        "\"compiler\":\"clang version "
+        "22.1.8\",\"flags\":[\"-O3\",\"-x\"],\"source_hash\":\"0123\",\"object_hash\":\"4567\"}";
     cr_assert_str_eq(got, expected, "got\n%s\nexpected\n%s", got, expected);
     cJSON_free(got);
     text_free(&out);

@@ -343,7 +343,8 @@ Test(spec, set_enters_the_name_as_a_hash) {
     expect_name("arch=gfx901 hd=64 set=A=1", "fmha_forward_gfx901_f16_d64_qk_m32k16w2_x8787c414");
     expect_command(
         "arch=gfx901 hd=64 set=B=x set=AB=2 set=A=-1.5e+3",
-        "fmhagen generate --arch gfx901 --dtype f16 --hd 64 --orientation qk --wave 32 --block-m 32 --block-k 16 "
+        "fmhagen generate --arch gfx901 --dtype f16 --hd 64 --orientation qk --wave 32 --matrix 16x16 --block-m 32 "
+        "--block-k 16 "
         "--waves "
         "2 --k-path lds --v-path lds --q-path register --pipeline 1 --gqa 1 --set A=-1.5e+3 --set AB=2 --set B=x");
 }
@@ -370,12 +371,13 @@ Test(spec, the_command_spells_everything_out) {
     expect_command(
         "arch=gfx900:xnack-:sramecc+ hd=128 hd-v=64 causal= v-layout=transposed align=2",
         "fmhagen generate --arch gfx900:sramecc+:xnack- --dtype f16 --hd 128 --hd-v 64 --causal --v-layout transposed "
-        "--align 2 --orientation kq --wave 64 --block-m 64 --block-k 48 --waves 4 --k-path direct --v-path direct "
+        "--align 2 --orientation kq --wave 64 --matrix 16x16 --block-m 64 --block-k 48 --waves 4 --k-path direct "
+        "--v-path direct "
         "--q-path register --pipeline 1 --gqa 2");
-    expect_command(
-        "arch=gfx901 hd=128 causal=top-left",
-        "fmhagen generate --arch gfx901 --dtype f16 --hd 128 --causal=top-left --orientation qk --wave 32 --block-m 32 "
-        "--block-k 16 --waves 2 --k-path lds --v-path lds --q-path register --pipeline 1 --gqa 1");
+    expect_command("arch=gfx901 hd=128 causal=top-left",
+                   "fmhagen generate --arch gfx901 --dtype f16 --hd 128 --causal=top-left --orientation qk --wave 32 "
+                   "--matrix 16x16 --block-m 32 "
+                   "--block-k 16 --waves 2 --k-path lds --v-path lds --q-path register --pipeline 1 --gqa 1");
 }
 
 /* ---- Products ---- */

@@ -1,0 +1,124 @@
+//% -- v_mfma_f32_… of CDNA: each element is in one lane. Which places of the contraction index a lane holds (a, b below) does not matter as long
+//% -- as both operands agree: kernels fill them with neighbours, or with the elements of D that the lane has. So fmha_mma multiplies as many
+//% -- places as D has rows, in as many instructions as it takes, and what a lane has of D is its share of the next product's operand.
+//% -- --matrix 16x16x32 multiplies two blocks of sixteen rows at once, for its instruction takes twice what a lane has of D's one.
+//% -- Source: AMD matrix instruction calculator, CDNA1 to CDNA3; "CDNA4 Instruction Set Architecture", section 7.
+//%
+//% local one = arch.matrix[spec.matrix][spec.dtype]
+//% local side = spec.matrix == "32x32" and 32 or 16
+//% local blocks = spec.matrix == "16x16x32" and 2 or 1
+//% local L = side * side // 64 * blocks
+//% local function row_of(lane, i) return side == 16 and 4 * (lane // 16) + i or i // 4 * 8 + lane // 32 * 4 + i % 4 end
+//% atom = {
+//%     m = side, n = side, k = 64 // side * one.length, -- of one instruction
+//%     groups = 64 // side,                   -- lane groups
+//%     acc_length = side * side // 64,        -- elements of C and D per lane
+//%     operand_length = one.length,           -- elements of A and B per lane that one instruction takes
+//%     tile = side * blocks,                  -- rows of A and places of the contraction index of fmha_mma
+//%     blocks = blocks,                       -- instructions over the rows of A
+//%     operand = "u32x" .. L // 2, share = L, -- registers and elements of a block of A and of B, and elements of C and D, per lane
+//%     replicated = false,
+//%     -- Row and column of a lane's element i, of one instruction.
+//%     a = function(lane, i) return lane % side, lane // side * one.length + i end,
+//%     b = function(lane, i) return lane // side * one.length + i, lane % side end,
+//%     d = function(lane, i) return row_of(lane, i), lane % side end, -- C too
+//% }
+//% local builtin = "__builtin_amdgcn_mfma_f32_" .. one.builtin
+//% local words, steps = one.length // 2, L // one.length
+//% local piece = words == 1 and "u32" or "u32x" .. words
+//% -- Elements `first` to `first` + count - 1 of a vector.
+//% local function elements(vector, first, count)
+//%     local list = {}
+//%     for i = first, first + count - 1 do list[#list + 1] = i end
+//%     return "__builtin_shufflevector(" .. vector .. ", " .. vector .. ", " .. table.concat(list, ", ") .. ")"
+//% end
+/* Operands of one matrix instruction and accumulator, per lane. */
+typedef $(one.element) fmha_operand __attribute__((ext_vector_type($(one.length))));
+typedef float accumulator __attribute__((ext_vector_type($(L))));
+
+//% local a_type = blocks == 1 and atom.operand or "struct fmha_blocks"
+//% local a_name, sum_type = blocks == 1 and "a" or "block", blocks == 1 and "accumulator" or "fmha_sum"
+//% local multiply = blocks == 1 and "fmha_mma" or "fmha_mma_block"
+//% if blocks > 1 then
+typedef float fmha_sum __attribute__((ext_vector_type($(L // blocks))));
+
+/* $(side) rows of $(atom.tile) */
+//% else
+/* a[$(side) x $(side)] * b[$(side) x $(side)] + c[$(side) x $(side)] */
+//% end
+FMHA_INLINE $(sum_type) $(multiply)($(atom.operand) $(a_name), $(atom.operand) b, $(sum_type) c)
+{
+//% for step = 0, steps - 1 do
+//%     local x, y = a_name, "b"
+//%     if steps > 1 then
+//%         x, y = "x" .. step, "y" .. step
+//%         local from_a = words == 1 and a_name .. "[" .. step .. "]" or elements(a_name, step * words, words)
+//%         local from_b = words == 1 and "b[" .. step .. "]" or elements("b", step * words, words)
+    const $(piece) $(x) = $(from_a), $(y) = $(from_b);
+//%     end
+    c = $(builtin)(__builtin_bit_cast(fmha_operand, $(x)), __builtin_bit_cast(fmha_operand, $(y)), c, 0, 0, 0);
+//% end
+    return c;
+}
+
+//% if blocks > 1 then
+//%     atom.rows = a_type
+struct fmha_blocks {
+    $(atom.operand) block[$(blocks)];
+};
+
+/* a[$(atom.tile) x $(atom.tile)] * b[$(atom.tile) x $(side)] + c[$(atom.tile) x $(side)] */
+FMHA_INLINE accumulator fmha_mma(const struct fmha_blocks &a, $(atom.operand) b, accumulator c)
+{
+//%     local low, high, both = elements("c", 0, L // 2), elements("c", L // 2, L // 2), {}
+//%     for i = 0, L - 1 do both[#both + 1] = i end
+//%     both = table.concat(both, ", ")
+    const fmha_sum low = fmha_mma_block(a.block[0], b, $(low)), high = fmha_mma_block(a.block[1], b, $(high));
+    return __builtin_shufflevector(low, high, $(both));
+}
+
+//% end
+//% -- Number n of the rows of A, and of D, is what element n % L of lane group n // L is.
+//% local natural, row = "row", "natural"
+//% if side == 32 then
+//%     natural, row = "row / 4 % 2 * 16 + row / 8 * 4 + row % 4", "natural % 16 / 4 * 8 + natural / 16 * 4 + natural % 4"
+//% elseif blocks == 2 then
+//%     natural, row = "row % 16 / 4 * 8 + row / 16 * 4 + row % 4", "natural / 4 % 2 * 16 + natural / 8 * 4 + natural % 4"
+//% end
+//% if L == 4 then
+/* A lane's elements of D are neighbours as they stand: rows of A need no other order. */
+//% else
+/* Rows of A are handed out so that a lane's elements of D are neighbours, numbers $(L) g ... $(L) g + $(L - 1) in lane group g. natural() of a row is the
+ * number, row() of a number the row. */
+//% end
+FMHA_INLINE u32 fmha_natural(u32 row)
+{
+    return $(natural);
+}
+
+FMHA_INLINE u32 fmha_row(u32 natural)
+{
+    return $(row);
+}
+
+/* The number of a lane group's first element of D. */
+FMHA_INLINE u32 fmha_group_first(u32 group)
+{
+    return group * $(L);
+}
+
+//% include("atoms/lanes_gcn.hip")
+//% if spec.orientation == "kq" then
+
+/* The group's own elements of a column are its share of the operand, if the other operand takes its contraction index in the same order:
+ * the numbers from fmha_group_first on. */
+FMHA_INLINE $(atom.operand) fmha_gather_operand(const u32 own[$(L // 2)], u32 group)
+{
+    $(atom.operand) all;
+    (void)group;
+#pragma unroll
+    for (int i = 0; i < $(L // 2); ++i)
+        all[i] = own[i];
+    return all;
+}
+//% end
