@@ -15,7 +15,7 @@
     "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
     "}\n"                                                                                                              \
     "return { name = 'gfx900', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
-    "         features = { 'xnack', 'sramecc' },\n"                                                                    \
+    "         features = { 'xnack', 'sramecc' }, matrix = { ['16x16'] = {}, ['32x32'] = {} },\n"                       \
     "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } },\n"                     \
     "                      pack = { wave64 = { waves = 4, transposed = { waves = 2 } } } } }\n"
 

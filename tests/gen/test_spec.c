@@ -159,6 +159,8 @@ Test(spec, wrong_values) {
     expect_error("op=backwards",
                  "--op: expected forward, decode, merge, backward or pack, got 'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
+    expect_error("arch=gfx901 hd=64 matrix=32x32", "--matrix: expected 16x16 on gfx901, got '32x32'");
+    expect_error("arch=gfx900 hd=64 matrix=16x16x32", "--matrix: expected 16x16 or 32x32 on gfx900, got '16x16x32'");
     expect_error("arch=gfx901 hd=64 dtype=bf16",
                  "--dtype: expected f16 on gfx901, got 'bf16'; chips with instructions for bf16: gfx900");
 }
@@ -269,6 +271,9 @@ Test(spec, an_explicit_knob_wins) {
     expect_values("arch=gfx900 hd=128 block-m=1024", knobs, "1024 16 32 lds 2 ");
     expect_values("arch=gfx900 hd=128 waves=8", knobs, "128 8 32 lds 2 ");
     expect_values("arch=gfx900 hd=128 waves=1 block-m=64", knobs, "64 1 32 lds 2 ");
+    expect_values("arch=gfx900 hd=128 waves=3 matrix=32x32", knobs, "96 3 32 lds 2 ");
+    expect_values("arch=gfx900 hd=128 block-m=128 matrix=32x32", knobs, "128 4 32 lds 2 ");
+    expect_values("arch=gfx900 hd=128 block-m=16 matrix=32x32", knobs, "16 1 32 lds 2 ");
     expect_values("arch=gfx900 hd=128 dtype=bf16 block-k=64", knobs, "64 2 64 lds 2 ");
 }
 
