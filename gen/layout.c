@@ -50,7 +50,9 @@ static void find_atom(lua_State *L, void *context) {
                    layout->dtype, luaL_typename(L, -1));
     snprintf(layout->atom, sizeof layout->atom, "%s", lua_tostring(L, -1));
     snprintf(reading->atom_path, sizeof reading->atom_path, "atoms/%s.hip", layout->atom);
-    lua_pop(L, 2);
+    if (lua_getfield(L, -3, "matrix") == LUA_TTABLE)
+        layout->matrix = spec_fields[SPEC_MATRIX].words[reading->spec->value[SPEC_MATRIX]];
+    lua_pop(L, 3);
 }
 
 static int get_count(lua_State *L, int atom, const char *name) {
@@ -146,8 +148,6 @@ bool layout_read(struct template_engine *engine, const struct spec *spec, struct
     memcpy(reading.layout->arch, spec->arch, sizeof spec->arch);
     reading.layout->dtype = spec_fields[SPEC_DTYPE].words[spec->value[SPEC_DTYPE]];
     reading.layout->wave = spec->value[SPEC_WAVE];
-    if (spec->value[SPEC_MATRIX] != spec_fields[SPEC_MATRIX].neutral)
-        reading.layout->matrix = spec_fields[SPEC_MATRIX].words[spec->value[SPEC_MATRIX]];
     spec_arch_path(spec, reading.arch_path);
     if (!template_with_table(engine, reading.arch_path, find_atom, &reading, error) || !run_atom(&reading, error)) {
         free(reading.layout);

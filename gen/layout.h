@@ -21,7 +21,7 @@ struct layout_matrix {
 
 struct layout {
     char arch[SPEC_ARCH_MAX], atom[64]; /* "gfx1151", "wmma_gfx11" */
-    const char *matrix;                 /* "32x32"; constant, NULL for the shape that every chip has */
+    const char *matrix;                 /* "32x32"; constant, NULL for a chip that has one shape */
     const char *dtype;                  /* "f16"; constant */
     int wave;
     struct layout_matrix a, b, d; /* of D = A B + C; C is laid out as D */
