@@ -129,5 +129,7 @@ void isa_place_in_sgprs(isa_wave *wave, unsigned reg);
 void isa_place_in_ttmps(isa_wave *wave, unsigned reg);
 /* The ids of the work items in v0: x in bits 0 to 9, y in 10 to 19 and z in 20 to 29, as far as they are asked for. */
 void isa_items_packed(isa_wave *wave);
+/* Each in a register of its own, v0 to v2. */
+void isa_items_apart(isa_wave *wave);
 
 #endif

@@ -65,22 +65,6 @@ static void place(isa_wave *wave, unsigned reg) {
     }
 }
 
-/* Each id in a register of its own. */
-static void items(isa_wave *wave) {
-    const isa_launch *launch = wave->group->launch;
-    unsigned asked = launch->kernel->rsrc2 >> ISA_RSRC2_ITEM_SHIFT & 3u;
-    for (unsigned lane = 0; lane < wave->lanes; lane++) {
-        unsigned item = wave->number * wave->lanes + lane, row = item / launch->workgroup[0];
-        uint32_t ids[3] = {item % launch->workgroup[0], row % launch->workgroup[1], row / launch->workgroup[1]};
-        for (unsigned n = 0; n <= asked && n < 3 && (wave->present >> lane & 1) != 0; n++) {
-            wave->vgpr[n][lane] = ids[n];
-        }
-    }
-    for (unsigned n = 0; wave->checks != NULL && n <= asked && n < 3; n++) {
-        wave->checks->vgpr_written[n] = wave->present;
-    }
-}
-
 /* ---- Facts ------------------------------------------------------------------------------------------------- */
 
 /* One counter for loads and stores. */
@@ -98,19 +82,14 @@ static void items(isa_wave *wave) {
     .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept, .queues = QUEUES,      \
     .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11, .place = place
 
-const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
-                                      .chips = EMU_GCN5,
-                                      .generic = "gfx9-generic",
-                                      .hints = hints,
-                                      .returning = "glc",
-                                      .line_bytes = 64,
-                                      .user_supported = USER_SCRATCH,
-                                      .vgprs = vgprs,
-                                      .items = items};
+const isa_family isa_family_gfx906 = {
+    COMMON("gfx906", ISA_GFX906), .chips = EMU_GCN5, .generic = "gfx9-generic",      .hints = hints,
+    .returning = "glc",           .line_bytes = 64,  .user_supported = USER_SCRATCH, .vgprs = vgprs,
+    .items = isa_items_apart};
 
 const isa_family isa_family_gfx908 = {
-    COMMON("gfx908", ISA_GFX908),   .takes_agprs = true, .hints = hints, .returning = "glc", .line_bytes = 64,
-    .user_supported = USER_SCRATCH, .vgprs = vgprs,      .agprs = agprs, .items = items};
+    COMMON("gfx908", ISA_GFX908),   .takes_agprs = true, .hints = hints, .returning = "glc",      .line_bytes = 64,
+    .user_supported = USER_SCRATCH, .vgprs = vgprs,      .agprs = agprs, .items = isa_items_apart};
 
 const isa_family isa_family_gfx90a = {
     COMMON("gfx90a", ISA_GFX90A), .chips = EMU_CDNA,     .takes_agprs = true,      .hints = hints,

@@ -65,6 +65,30 @@ static inline double isa_minimum64(double a, double b) {
     return isa_is_signaling64(a) ? isa_quiet64(a) : isa_is_signaling64(b) ? isa_quiet64(b) : smaller;
 }
 
+/* Maxima and minima as RDNA4 has them, after IEEE 754-2019: in those called "num" a number wins against a NaN of either
+ * kind, in the others the NaN wins. A NaN comes out quiet, and -0 is below +0 (RDNA4 ISA guide, V_MAX_NUM_F32 and
+ * V_MAXIMUM_F32). */
+#define ISA_EXTREMES(type, suffix, quiet)                                                                              \
+    static inline bool isa_is_above##suffix(type a, type b) {                                                          \
+        return a > b || (a == b && signbit(a) == 0);                                                                   \
+    }                                                                                                                  \
+    static inline type isa_max_num##suffix(type a, type b) {                                                           \
+        type number = a != a ? b : b != b ? a : isa_is_above##suffix(a, b) ? a : b;                                    \
+        return number != number ? quiet(number) : number;                                                              \
+    }                                                                                                                  \
+    static inline type isa_min_num##suffix(type a, type b) {                                                           \
+        type number = a != a ? b : b != b ? a : isa_is_above##suffix(a, b) ? b : a;                                    \
+        return number != number ? quiet(number) : number;                                                              \
+    }                                                                                                                  \
+    static inline type isa_maximum_ieee##suffix(type a, type b) {                                                      \
+        return a != a ? quiet(a) : b != b ? quiet(b) : isa_is_above##suffix(a, b) ? a : b;                             \
+    }                                                                                                                  \
+    static inline type isa_minimum_ieee##suffix(type a, type b) {                                                      \
+        return a != a ? quiet(a) : b != b ? quiet(b) : isa_is_above##suffix(a, b) ? b : a;                             \
+    }
+ISA_EXTREMES(float, , isa_quiet)
+ISA_EXTREMES(double, 64, isa_quiet64)
+
 /* Denormals are 0 of their sign for instructions of which the guide says so. */
 static inline float isa_flush(float value) {
     return fabsf(value) < 0x1p-126f ? copysignf(0.0f, value) : value;

@@ -61,6 +61,21 @@ void isa_items_packed(isa_wave *wave) {
     }
 }
 
+void isa_items_apart(isa_wave *wave) {
+    const isa_launch *launch = wave->group->launch;
+    unsigned asked = launch->kernel->rsrc2 >> ISA_RSRC2_ITEM_SHIFT & 3u;
+    for (unsigned lane = 0; lane < wave->lanes; lane++) {
+        unsigned item = wave->number * wave->lanes + lane, row = item / launch->workgroup[0];
+        uint32_t ids[3] = {item % launch->workgroup[0], row % launch->workgroup[1], row / launch->workgroup[1]};
+        for (unsigned n = 0; n <= asked && n < 3 && (wave->present >> lane & 1) != 0; n++) {
+            wave->vgpr[n][lane] = ids[n];
+        }
+    }
+    for (unsigned n = 0; wave->checks != NULL && n <= asked && n < 3; n++) {
+        wave->checks->vgpr_written[n] = wave->present;
+    }
+}
+
 /* In the guide's order: what the kernel asked for from s0 on, then the workgroup's place behind all user SGPRs (of
  * which a kernel may have more than it asked for, to pass by a fault of the first gfx11 chips). */
 void isa_initial_registers(isa_wave *wave) {

@@ -2,6 +2,7 @@
  * atomics: other workgroups may run at the same time. */
 #include "access.h"
 #include "floats.h"
+#include "half.h"
 #include "memory.h"
 #include "sources.h"
 
@@ -32,6 +33,8 @@ OPERATION(op_smax64, int64_t, data > old ? data : old)
 OPERATION(op_inc, uint64_t, old >= data ? 0 : old + 1)
 OPERATION(op_dec, uint64_t, old == 0 || old > data ? data : old - 1)
 OPERATION(op_cmpswap, uint64_t, old == expected ? data : old)
+OPERATION(op_sub_clamp, uint64_t, old < data ? 0 : old - data)
+OPERATION(op_cond_sub, uint64_t, old < data ? old : old - data)
 
 static uint64_t op_fadd(uint64_t old, uint64_t data, uint64_t expected) {
     (void)expected;
@@ -47,6 +50,31 @@ static uint64_t op_fmin(uint64_t old, uint64_t data, uint64_t expected) {
 static uint64_t op_fmax(uint64_t old, uint64_t data, uint64_t expected) {
     (void)expected;
     return isa_bits(isa_maximum(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
+}
+
+static uint64_t op_min_num(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    return isa_bits(isa_min_num(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
+}
+
+static uint64_t op_max_num(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    return isa_bits(isa_max_num(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
+}
+
+/* Two 16-bit floats at once. */
+static uint64_t op_pk_add_f16(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    float low = isa_half_to_float(old & 0xffff) + isa_half_to_float(data & 0xffff);
+    float high = isa_half_to_float(old >> 16 & 0xffff) + isa_half_to_float(data >> 16 & 0xffff);
+    return isa_float_to_half(low) | isa_float_to_half(high) << 16;
+}
+
+static uint64_t op_pk_add_bf16(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    float low = isa_bfloat_to_float(old & 0xffff) + isa_bfloat_to_float(data & 0xffff);
+    float high = isa_bfloat_to_float(old >> 16 & 0xffff) + isa_bfloat_to_float(data >> 16 & 0xffff);
+    return isa_float_to_bfloat(low) | isa_float_to_bfloat(high) << 16;
 }
 
 static uint64_t load(const unsigned char *from, size_t bytes) {
@@ -214,6 +242,15 @@ static void memory_atomic(isa_wave *wave, const isa_instruction *i, operation op
     X(none, storexchg_rtn_b32, swap_b32, op_swap, 1, false)                                                            \
     X(none, storexchg_rtn_b64, swap_b64, op_swap, 2, false)
 
+/* Of gfx12. */
+#define NEW(X)                                                                                                         \
+    X(min_num_f32, min_num_rtn_f32, min_num_f32, op_min_num, 1, false)                                                 \
+    X(max_num_f32, max_num_rtn_f32, max_num_f32, op_max_num, 1, false)                                                 \
+    X(sub_clamp_u32, sub_clamp_rtn_u32, sub_clamp_u32, op_sub_clamp, 1, false)                                         \
+    X(cond_sub_u32, cond_sub_rtn_u32, cond_sub_u32, op_cond_sub, 1, false)                                             \
+    X(pk_add_f16, pk_add_rtn_f16, pk_add_f16, op_pk_add_f16, 1, false)                                                 \
+    X(pk_add_bf16, pk_add_rtn_bf16, pk_add_bf16, op_pk_add_bf16, 1, false)
+
 #define DEFINE_LDS(plain, returning, memory, op, registers, compares)                                                  \
     static void ds_##plain(isa_wave *wave, const isa_instruction *i) {                                                 \
         lds_atomic(wave, i, op, registers, false, compares);                                                           \
@@ -236,6 +273,9 @@ LDS_ALONE(DEFINE_LDS)
 LDS_ALONE(DEFINE_RETURNING)
 SWAPS(DEFINE_RETURNING)
 SWAPS(DEFINE_MEMORY)
+NEW(DEFINE_LDS)
+NEW(DEFINE_RETURNING)
+NEW(DEFINE_MEMORY)
 
 /* "Dx?": there is a result if a modifier asks for it. */
 #define PLAIN(plain, returning, memory, op, registers, compares)                                                       \
@@ -246,8 +286,17 @@ SWAPS(DEFINE_MEMORY)
     {"global_atomic_" #memory, "Dx? Sx Sx Sx", ISA_CLASS_STORE, NULL, global_atomic_##memory, ISA_GFX11, ISA_GLOBAL},  \
         {"flat_atomic_" #memory, "Dx? Sv2 Sx", ISA_CLASS_STORE, NULL, flat_atomic_##memory, ISA_GFX11, ISA_FLAT},
 
-static const isa_row lds_rows[] = {BOTH(PLAIN) BOTH(RETURNING) LDS_ALONE(PLAIN) LDS_ALONE(RETURNING) SWAPS(RETURNING)};
-static const isa_row memory_rows[] = {BOTH(MEMORY) SWAPS(MEMORY)};
+#define NEW_LDS(plain, returning, memory, op, registers, compares)                                                     \
+    {"ds_" #plain, "Sx Sx", ISA_CLASS_LDS, NULL, ds_##plain, ISA_GFX12, ISA_RDNA4_LDS},                                \
+        {"ds_" #returning, "Dx Sx Sx", ISA_CLASS_LDS, NULL, ds_##returning, ISA_GFX12, ISA_RDNA4_LDS},
+#define NEW_MEMORY(plain, returning, memory, op, registers, compares)                                                  \
+    {"global_atomic_" #memory, "Dx? Sx Sx Sx", ISA_CLASS_STORE, NULL,                                                  \
+     global_atomic_##memory,   ISA_GFX12,      ISA_RDNA4_GLOBAL},                                                      \
+        {"flat_atomic_" #memory, "Dx? Sv2 Sx", ISA_CLASS_STORE, NULL, flat_atomic_##memory, ISA_GFX12, ISA_RDNA4_FLAT},
+
+static const isa_row lds_rows[] = {BOTH(PLAIN) BOTH(RETURNING) LDS_ALONE(PLAIN) LDS_ALONE(RETURNING) SWAPS(RETURNING)
+                                       NEW(NEW_LDS)};
+static const isa_row memory_rows[] = {BOTH(MEMORY) SWAPS(MEMORY) NEW(NEW_MEMORY)};
 
 const isa_table isa_table_lds_atomic = {lds_rows, sizeof lds_rows / sizeof lds_rows[0]};
 const isa_table isa_table_global_atomic = {memory_rows, sizeof memory_rows / sizeof memory_rows[0]};

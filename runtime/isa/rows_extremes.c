@@ -1,55 +1,33 @@
-/* Maxima and minima as RDNA4 has them, after IEEE 754-2019. Those called "num" give the number if one operand is a NaN
- * of either kind; in the others the NaN wins. A NaN comes out quiet, and -0 is below +0. */
+/* Maxima and minima as RDNA4 has them (floats.h), of two and of three. */
 #include "floats.h"
 #include "half.h"
 #include "operand.h"
 #include "sources.h"
 
-#define DEFINE(type, suffix, quiet)                                                                                    \
-    static inline bool is_above##suffix(type a, type b) {                                                              \
-        return a > b || (a == b && signbit(a) == 0);                                                                   \
-    }                                                                                                                  \
-    static inline type max_num##suffix(type a, type b) {                                                               \
-        type number = a != a ? b : b != b ? a : is_above##suffix(a, b) ? a : b;                                        \
-        return number != number ? quiet(number) : number;                                                              \
-    }                                                                                                                  \
-    static inline type min_num##suffix(type a, type b) {                                                               \
-        type number = a != a ? b : b != b ? a : is_above##suffix(a, b) ? b : a;                                        \
-        return number != number ? quiet(number) : number;                                                              \
-    }                                                                                                                  \
-    static inline type maximum##suffix(type a, type b) {                                                               \
-        return a != a ? quiet(a) : b != b ? quiet(b) : is_above##suffix(a, b) ? a : b;                                 \
-    }                                                                                                                  \
-    static inline type minimum##suffix(type a, type b) {                                                               \
-        return a != a ? quiet(a) : b != b ? quiet(b) : is_above##suffix(a, b) ? b : a;                                 \
-    }
-DEFINE(float, , isa_quiet)
-DEFINE(double, 64, isa_quiet64)
-
 /* The middle one; with a NaN among them the smallest. Equal zeros of both signs count as one. */
 static inline float med3_num(float a, float b, float c) {
     if (a != a || b != b || c != c) {
-        return min_num(min_num(a, b), c);
+        return isa_min_num(isa_min_num(a, b), c);
     }
-    float largest = max_num(max_num(a, b), c);
-    return largest == a ? max_num(b, c) : largest == b ? max_num(a, c) : max_num(a, b);
+    float largest = isa_max_num(isa_max_num(a, b), c);
+    return largest == a ? isa_max_num(b, c) : largest == b ? isa_max_num(a, c) : isa_max_num(a, b);
 }
 
 #define TWO(X)                                                                                                         \
-    X(max_num, max_num(fa, fb), ISA_RDNA4_VOP2)                                                                        \
-    X(min_num, min_num(fa, fb), ISA_RDNA4_VOP2)                                                                        \
-    X(maximum, maximum(fa, fb), ISA_RDNA4_VOP3)                                                                        \
-    X(minimum, minimum(fa, fb), ISA_RDNA4_VOP3)
+    X(max_num, isa_max_num(fa, fb), ISA_RDNA4_VOP2)                                                                    \
+    X(min_num, isa_min_num(fa, fb), ISA_RDNA4_VOP2)                                                                    \
+    X(maximum, isa_maximum_ieee(fa, fb), ISA_RDNA4_VOP3)                                                               \
+    X(minimum, isa_minimum_ieee(fa, fb), ISA_RDNA4_VOP3)
 #define THREE(X)                                                                                                       \
-    X(max3_num, max_num(max_num(fa, fb), fc))                                                                          \
-    X(min3_num, min_num(min_num(fa, fb), fc))                                                                          \
+    X(max3_num, isa_max_num(isa_max_num(fa, fb), fc))                                                                  \
+    X(min3_num, isa_min_num(isa_min_num(fa, fb), fc))                                                                  \
     X(med3_num, med3_num(fa, fb, fc))                                                                                  \
-    X(maxmin_num, min_num(max_num(fa, fb), fc))                                                                        \
-    X(minmax_num, max_num(min_num(fa, fb), fc))                                                                        \
-    X(maximum3, maximum(maximum(fa, fb), fc))                                                                          \
-    X(minimum3, minimum(minimum(fa, fb), fc))                                                                          \
-    X(maximumminimum, minimum(maximum(fa, fb), fc))                                                                    \
-    X(minimummaximum, maximum(minimum(fa, fb), fc))
+    X(maxmin_num, isa_min_num(isa_max_num(fa, fb), fc))                                                                \
+    X(minmax_num, isa_max_num(isa_min_num(fa, fb), fc))                                                                \
+    X(maximum3, isa_maximum_ieee(isa_maximum_ieee(fa, fb), fc))                                                        \
+    X(minimum3, isa_minimum_ieee(isa_minimum_ieee(fa, fb), fc))                                                        \
+    X(maximumminimum, isa_minimum_ieee(isa_maximum_ieee(fa, fb), fc))                                                  \
+    X(minimummaximum, isa_maximum_ieee(isa_minimum_ieee(fa, fb), fc))
 
 /* ---- float32 and float16 ----------------------------------------------------------------------------------- */
 
@@ -87,19 +65,19 @@ THREE(VECTOR_THREE)
 
 /* ---- float64 ----------------------------------------------------------------------------------------------- */
 
-#define DOUBLES(name)                                                                                                  \
+#define DOUBLES(name, of)                                                                                              \
     static void v_##name##_f64(const isa_lanes *x) {                                                                   \
         for (int lane = 0; lane < x->count; lane++) {                                                                  \
             uint64_t bits =                                                                                            \
-                isa_bits64(name##64(isa_f64(x->a[lane], x->a_high[lane]), isa_f64(x->b[lane], x->b_high[lane])));      \
+                isa_bits64(of(isa_f64(x->a[lane], x->a_high[lane]), isa_f64(x->b[lane], x->b_high[lane])));            \
             x->d[lane] = (uint32_t)bits;                                                                               \
             x->d_high[lane] = (uint32_t)(bits >> 32);                                                                  \
         }                                                                                                              \
     }
-DOUBLES(max_num)
-DOUBLES(min_num)
-DOUBLES(maximum)
-DOUBLES(minimum)
+DOUBLES(max_num, isa_max_num64)
+DOUBLES(min_num, isa_min_num64)
+DOUBLES(maximum, isa_maximum_ieee64)
+DOUBLES(minimum, isa_minimum_ieee64)
 
 /* ---- The table ------------------------------------------------------------------------------------------- */
 

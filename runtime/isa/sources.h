@@ -3,7 +3,8 @@
  * floats. Pages are those of the whole section. "RDNA4 ISA guide" is "RDNA4" Instruction Set Architecture, Reference
  * Guide, of 8 April 2025 (AMD document 70651); its chapter 16 describes the instructions of each encoding in turn.
  * "Vega ISA guide" is "Vega" 7nm Instruction Set Architecture, Reference Guide, of 27 January 2020 (gfx906); "CDNA1" to
- * "CDNA4 ISA guide" those of AMD Instinct MI100, MI200, MI300 and CDNA4, of gfx908, gfx90a, gfx942 and gfx950. */
+ * "CDNA4 ISA guide" those of AMD Instinct MI100, MI200, MI300 and CDNA4, of gfx908, gfx90a, gfx942 and gfx950.
+ * "RDNA2 ISA guide" is "RDNA 2" Instruction Set Architecture, Reference Guide, of 30 November 2020, chapter 12. */
 #ifndef ISA_SOURCES_H
 #define ISA_SOURCES_H
 
@@ -25,6 +26,21 @@
 #define ISA_FLAT       "RDNA3.5 ISA guide, 16.20.1 Flat, pp. 623-634"
 #define ISA_SCRATCH    "RDNA3.5 ISA guide, 16.20.2 Scratch, pp. 635-639"
 #define ISA_GLOBAL     "RDNA3.5 ISA guide, 16.20.3 Global, pp. 640-653"
+
+#define ISA_RDNA2_SOP2  "RDNA2 ISA guide, 12 Instructions, SOP2"
+#define ISA_RDNA2_SOPK  "RDNA2 ISA guide, 12 Instructions, SOPK"
+#define ISA_RDNA2_SOP1  "RDNA2 ISA guide, 12 Instructions, SOP1"
+#define ISA_RDNA2_SOPC  "RDNA2 ISA guide, 12 Instructions, SOPC"
+#define ISA_RDNA2_SOPP  "RDNA2 ISA guide, 12 Instructions, SOPP"
+#define ISA_RDNA2_SMEM  "RDNA2 ISA guide, 12 Instructions, SMEM"
+#define ISA_RDNA2_VOP2  "RDNA2 ISA guide, 12 Instructions, VOP2"
+#define ISA_RDNA2_VOP1  "RDNA2 ISA guide, 12 Instructions, VOP1"
+#define ISA_RDNA2_VOPC  "RDNA2 ISA guide, 12 Instructions, VOPC"
+#define ISA_RDNA2_VOP3P "RDNA2 ISA guide, 12 Instructions, VOP3P"
+#define ISA_RDNA2_VOP3  "RDNA2 ISA guide, 12 Instructions, VOP3A & VOP3B"
+#define ISA_RDNA2_LDS   "RDNA2 ISA guide, 12 Instructions, LDS & GDS"
+#define ISA_RDNA2_MUBUF "RDNA2 ISA guide, 12 Instructions, MUBUF"
+#define ISA_RDNA2_FLAT  "RDNA2 ISA guide, 12 Instructions, FLAT, Scratch and Global"
 
 #define ISA_RDNA4_SOP2    "RDNA4 ISA guide, 16 Instructions, SOP2"
 #define ISA_RDNA4_SOPK    "RDNA4 ISA guide, 16 Instructions, SOPK"

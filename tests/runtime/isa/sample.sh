@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compiled instances executed against the float64 reference: of each orientation, wave size, type and mask one, head
 # dimensions mixed; another chip, rows without alignment, V transposed, pack. With FMHA_TEST_LONG=1 every default
-# instance of gfx9, gfx11 and gfx12 at 64, 128 and 256.
+# instance of gfx9, gfx10.3, gfx11 and gfx12 at 64, 128 and 256.
 #   sample.sh FMHAGEN
 set -eu
 fmhagen=$1
@@ -29,7 +29,9 @@ if [ "${FMHA_TEST_LONG:-}" = 1 ]; then
     for chip in gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1152 gfx1153 gfx11-generic gfx1200 gfx12-generic; do
         run --arch $chip --hd 64,128,256 --orientation kq,qk
     done
+    run --arch gfx1031,gfx1032,gfx1033,gfx1034,gfx1035,gfx1036,gfx10-3-generic --hd 64,128
     for causal in none bottom-right; do
+        run --arch gfx1030 --hd 64,128,256 --causal=$causal --orientation kq,qk
         run --arch gfx906,gfx9-generic --hd 64,128,256 --causal=$causal --orientation kq,qk
         for chip in gfx908 gfx90a gfx942 gfx950 gfx9-4-generic; do
             run --arch $chip --hd 64,128,256 --causal=$causal --orientation kq,qk --dtype f16,bf16
@@ -67,6 +69,9 @@ run --arch gfx942 --hd 128 --causal
 run --arch gfx942 --hd 64 --orientation qk --dtype bf16
 run --arch gfx950 --hd 64 --dtype f16,bf16 --causal
 run --arch gfx9-4-generic --hd 64 --orientation qk
+run --arch gfx1030 --hd 128 --causal
+run --arch gfx1034 --hd 64 --orientation qk
+run --arch gfx10-3-generic --op pack
 run --arch gfx1201 --hd 128 --orientation kq --wave 32 --dtype f16 --causal
 run --arch gfx1201 --hd 64 --orientation kq --wave 64 --dtype bf16 --causal
 run --arch gfx1201 --hd 72 --orientation qk --wave 32 --dtype bf16

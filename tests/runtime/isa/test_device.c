@@ -5,11 +5,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "emu/chips.h"
+#include "emu/state.h"
 #include "isa_test.h"
 
 #define KNOWN                                                                                                          \
-    "gfx906, gfx9-generic, gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1100, gfx1101, gfx1102, gfx1103, "       \
-    "gfx1150, gfx1151, gfx1152, gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
+    "gfx906, gfx9-generic, gfx908, gfx90a, gfx942, gfx9-4-generic, gfx950, gfx1030, gfx1031, gfx1032, gfx1033, "       \
+    "gfx1034, gfx1035, gfx1036, gfx10-3-generic, gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, "      \
+    "gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
 
 static isa_test test;
 
@@ -56,9 +59,6 @@ Test(device, open_refuses) {
                  "isa: expected a chip after the colon, got none: write for example isa:gfx1151; known are " KNOWN);
     expect_error(open_as("gfx1251"), FMHA_ERROR_NO_DEVICE,
                  "isa: unknown chip \"gfx1251\", known are " KNOWN ": did you mean isa:gfx1151?");
-    expect_error(open_as("gfx1030"), FMHA_ERROR_NO_DEVICE,
-                 "isa: expected one of " KNOWN ", got gfx1030, whose instructions this device does not have: run its "
-                 "kernels as text on emu:gfx1030");
     setenv("FMHA_ISA_LINES", "yes", 1);
     expect_error(open_as("gfx1151"), FMHA_ERROR_ARGUMENT,
                  "FMHA_ISA_LINES: expected 0 or 1, got \"yes\": correct or unset it");
@@ -67,6 +67,14 @@ Test(device, open_refuses) {
     expect_error(open_as("gfx1151"), FMHA_ERROR_ARGUMENT,
                  "FMHA_ISA_THREADS: expected a whole number from 0 to 256, got \"257\": correct or unset it");
     unsetenv("FMHA_ISA_THREADS");
+}
+
+/* As where a family is new, which the emulated device knows first. */
+Test(device, open_refuses_families_that_it_does_not_have) {
+    emu_state state;
+    expect_error(emu_state_open(&state, "isa", EMU_RDNA4, "FMHA_ISA", "ISA-level", "gfx1151"), FMHA_ERROR_NO_DEVICE,
+                 "isa: expected one of gfx1200, gfx1201, gfx12-generic, got gfx1151, whose instructions this device "
+                 "does not have: run its kernels as text on emu:gfx1151");
 }
 
 Test(device, options_are_checked) {
@@ -135,6 +143,19 @@ Test(device, places_wave32) {
 
 Test(device, places_wave64) {
     check_places(64, (uint32_t[]){2, 3, 5}, (uint32_t[]){16, 2, 5});
+}
+
+/* Ids are in other registers on each: packed or apart, in user SGPRs or trap temporaries. */
+Test(families, places) {
+    static const struct {
+        const char *chip;
+        int wave;
+    } cases[] = {{"gfx906", 64}, {"gfx90a", 64}, {"gfx1030", 32}, {"gfx1036", 64}, {"gfx1200", 32}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        test = isa_test_open(cases[i].chip);
+        check_places(cases[i].wave, (uint32_t[]){3, 2, 4}, (uint32_t[]){5, 3, 7});
+        isa_test_close(&test);
+    }
 }
 
 Test(device, places_one_dimension) {

@@ -542,6 +542,29 @@ static uint64_t after_fmax(uint64_t old, uint64_t data, uint64_t expected) {
     return rows_float_bits(fmaxf(rows_float(old), rows_float(data)));
 }
 
+static uint64_t after_sub_clamp(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    return old > data ? old - data : 0;
+}
+
+static uint64_t after_cond_sub(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    return old >= data ? old - data : old;
+}
+
+static uint64_t after_pk_add_f16(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    uint64_t high = rows_half_bits_once((double)rows_half(old >> 16) + (double)rows_half(data >> 16));
+    return rows_half_bits_once((double)rows_half(old) + (double)rows_half(data)) | high << 16;
+}
+
+/* Of small whole numbers, whose sums are exact. */
+static uint64_t after_pk_add_bf16(uint64_t old, uint64_t data, uint64_t expected) {
+    (void)expected;
+    uint64_t low = rows_float_bits(rows_float(old << 16) + rows_float(data << 16)) >> 16;
+    return low | (rows_float_bits(rows_float(old & 0xffff0000) + rows_float(data & 0xffff0000)) & 0xffff0000);
+}
+
 static const atomic atomics[] = {{"add", "u32", "add_u32", 1, after_add},
                                  {"sub", "u32", "sub_u32", 1, after_sub},
                                  {"rsub", "u32", NULL, 1, after_rsub},
@@ -557,6 +580,12 @@ static const atomic atomics[] = {{"add", "u32", "add_u32", 1, after_add},
                                  {"add", "f32", "add_f32", 1, after_fadd},
                                  {"min", "f32", "min_f32", 1, after_fmin},
                                  {"max", "f32", "max_f32", 1, after_fmax},
+                                 {"min_num", "f32", "min_num_f32", 1, after_fmin},
+                                 {"max_num", "f32", "max_num_f32", 1, after_fmax},
+                                 {"sub_clamp", "u32", "sub_clamp_u32", 1, after_sub_clamp},
+                                 {"cond_sub", "u32", "cond_sub_u32", 1, after_cond_sub},
+                                 {"pk_add", "f16", "pk_add_f16", 1, after_pk_add_f16},
+                                 {"pk_add", "bf16", "pk_add_bf16", 1, after_pk_add_bf16},
                                  {"cmpstore", "b32", "cmpswap_b32", 1, after_cmpswap},
                                  {"storexchg", "b32", "swap_b32", 1, after_swap},
                                  {"add", "u64", "add_u64", 2, after_add},
@@ -574,6 +603,21 @@ static const atomic atomics[] = {{"add", "u32", "add_u32", 1, after_add},
                                  {"cmpstore", "b64", "cmpswap_b64", 2, after_cmpswap},
                                  {"storexchg", "b64", "swap_b64", 2, after_swap}};
 
+/* Floats are whole numbers, whose sums are exact; of the others many are small. */
+static uint32_t draw_operand(const char *type) {
+    float low = (float)(draw() % 128) - 64, high = (float)(draw() % 128) - 64;
+    if (strcmp(type, "f32") == 0) {
+        return (uint32_t)rows_float_bits((float)(draw() % 1000) - 500);
+    }
+    if (strcmp(type, "f16") == 0) {
+        return (uint32_t)(rows_half_bits(low) | rows_half_bits(high) << 16);
+    }
+    if (strcmp(type, "bf16") == 0) {
+        return (uint32_t)(rows_float_bits(low) >> 16 | rows_float_bits(high));
+    }
+    return draw() % 3 ? draw() : draw() % 4;
+}
+
 /* Half of the lanes do theirs at one place each; the values that compare are equal in half of the cases. */
 static void try_atomic(const atomic *a, way how, bool result) {
     machine *m = machine_new(32, false);
@@ -586,14 +630,9 @@ static void try_atomic(const atomic *a, way how, bool result) {
     for (unsigned lane = 0; lane < 32; lane++) {
         places[lane] = place(m, how, lane);
         for (unsigned n = 0; n < words; n++) {
-            bool floats = a->type[0] == 'f';
-            uint32_t value = floats       ? (uint32_t)rows_float_bits((float)(draw() % 1000) - 500)
-                             : draw() % 3 ? draw()
-                                          : draw() % 4;
+            uint32_t value = draw_operand(a->type);
             memcpy(places[lane] + 4 * n, &value, 4);
-            wave->vgpr[DATA + n][lane] = floats       ? (uint32_t)rows_float_bits((float)(draw() % 1000) - 500)
-                                         : draw() % 3 ? draw()
-                                                      : draw() % 4;
+            wave->vgpr[DATA + n][lane] = draw_operand(a->type);
             wave->vgpr[DATA + words + n][lane] = lane % 2 ? value : draw();
         }
         old[lane] = given[lane] = wanted[lane] = 0;
