@@ -9,7 +9,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failed=0
 
-# plant NAME FILE SED-EXPRESSION OPTIONS: the expression must change the file, and verify must refuse the kernel.
+# plant NAME FILE SED-EXPRESSION OPTIONS: the expression must change the file, and verify must refuse the kernel of $arch.
+arch=gfx1151
 plant() {
     name=$1 file=$2 expression=$3 options=$4
     [ -z "$only" ] || [ "$only" = "$name" ] || return 0
@@ -23,7 +24,7 @@ plant() {
     fi
     status=0
     # shellcheck disable=SC2086 # options are words
-    "$fmhagen" verify --arch gfx1151 --template-dir "$folder/templates" --fail-fast $options >"$folder/log" 2>&1 || status=$?
+    "$fmhagen" verify --arch "$arch" --template-dir "$folder/templates" --fail-fast $options >"$folder/log" 2>&1 || status=$?
     if [ "$status" -eq 1 ] && grep -q '^FAILED' "$folder/log"; then
         echo "$name: refused: $(grep '^    ' "$folder/log" | head -n 1 | cut -c 1-150)"
     else
@@ -78,4 +79,20 @@ plant 'pack: the last elements of a line are lost' $pack 's/i < 7/i < 6/' '--op 
 plant 'pack: odd rows before even ones' $pack 's/0x05040100/0x01000504/' '--op pack --v-layout transposed'
 plant 'pack: no barrier' $pack 's/^    fmha_barrier();//' '--op pack --v-layout transposed'
 plant 'pack: whole where columns lack' $pack 's/tile\.rows == $(T) \&\& tile\.columns == $(T)/tile.rows == $(T)/' "$both"
+
+lanes=atoms/lanes_gcn.hip
+arch=gfx942
+plant 'cdna: a lane group reads its own maximum' $lanes 's/(lane ^ 32) \* 4/lane * 4/' '--hd 64'
+plant 'cdna: weights are taken for the neighbouring group' $kq 's/(int)fmha_group_first(rows\.group)/(int)fmha_group_first(rows.group ^ 1)/' '--hd 64 --causal'
+plant 'cdna: outputs go to the neighbouring group' $kq 's/fmha_group_first(group)/fmha_group_first(group ^ 1)/' '--hd 64'
+plant 'cdna: V of the neighbouring group' ops/tiles.hip 's|fmha_group_first(keys\.lane / |fmha_group_first((keys.lane ^ 32) / |' '--hd 64'
+plant 'cdna: a row of another octet' $lanes 's/"0x140"/"0x141"/' '--hd 64 --orientation qk'
+plant 'cdna: the tile before is overwritten' ops/forward.hip 's|fmha_barrier(); /\* every wave is done .*||' '--hd 64'
+plant 'cdna: a tile is read before it is there' ops/forward.hip '/fmha_store_tile(keys, tile, masked);/{n;s/fmha_barrier();//}' '--hd 64'
+arch=gfx950
+plant 'cdna4: halves of a wave keep their own maximum' $lanes 's/x = __builtin_fmaxf(\(low\|own\), \(high\|other\));/x = \1;/' '--hd 64'
+plant 'cdna4: halves of a wave keep their own sum' $lanes 's/x = \(low\|own\) + \(high\|other\);/x = \1 + \1;/' '--hd 64'
+arch=gfx90a
+plant 'gfx90a: small weights in f16 are lost' arch/gfx90a.lua 's/^chip\.p_shift.*//' '--hd 64'
+plant 'gfx90a: l as large as the weights' ops/forward.hip 's/l = p_shift and .*, *$/l = "l",/' '--hd 64'
 exit $failed
