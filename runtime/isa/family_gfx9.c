@@ -50,14 +50,15 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
 /* ---- At the start ------------------------------------------------------------------------------------------ */
 
 /* Behind the workgroup's ids comes where the wave's scratch begins in that of all waves, if the kernel has any (LLVM's
- * guide, SGPR Register Set Up Order). */
+ * guide, SGPR Register Set Up Order). Compilers add it to the address of the scratch's buffer in kernels without
+ * scratch, too, and then use neither. */
 static void place(isa_wave *wave, unsigned reg) {
     const isa_kernel *kernel = wave->group->launch->kernel;
     for (unsigned dimension = 0; dimension < 3; dimension++) {
         reg += (kernel->rsrc2 & (uint32_t)ISA_RSRC2_GROUP_X << dimension) != 0;
     }
     isa_place_in_sgprs(wave, kernel->user_sgprs);
-    if ((kernel->rsrc2 & ISA_RSRC2_SCRATCH) != 0) {
+    if ((kernel->rsrc2 & ISA_RSRC2_SCRATCH) != 0 || (kernel->rsrc_properties & ISA_USER_PRIVATE_BUFFER) != 0) {
         wave->sgpr[reg] = (uint32_t)(wave->number * (size_t)wave->lanes * kernel->scratch_bytes);
         if (wave->checks != NULL) {
             wave->checks->sgpr_written[reg] = true;

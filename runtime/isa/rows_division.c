@@ -130,14 +130,24 @@ static void v_div_fmas_f32(const isa_lanes *x) {
     }
 }
 
+/* The same of float64. Scaled down among the denormals the sum is rounded again: where that finds it halfway between
+ * two, what the addition lost decides. */
+static double scaled_fma64(double a, double b, double c, int by) {
+    double value = fma(a, b, c), scaled = ldexp(value, by), over = value - ldexp(scaled, -by);
+    if (by > 0 || !isfinite(value) || fabs(over) != ldexp(0x1p-1074, -by - 1)) {
+        return scaled;
+    }
+    double product = a * b, sum = product + c, part = sum - product;
+    double lost = (product - (sum - part)) + (c - part) + fma(a, b, -product) + (sum - value);
+    return lost != 0 && (lost > 0) == (over > 0) ? scaled + copysign(0x1p-1074, over) : scaled;
+}
+
 static void v_div_fmas_f64(const isa_lanes *x) {
     for (int lane = 0; lane < x->count; lane++) {
+        const double a = isa_f64(x->a[lane], x->a_high[lane]), b = isa_f64(x->b[lane], x->b_high[lane]);
         const double c = isa_f64(x->c[lane], x->c_high[lane]);
-        double value = fma(isa_f64(x->a[lane], x->a_high[lane]), isa_f64(x->b[lane], x->b_high[lane]), c);
-        if (x->mask_in[lane]) {
-            value = ldexp(value, exponent_of(c, &whole) > whole.bias ? whole.scale : -whole.scale);
-        }
-        uint64_t bits = isa_bits64(value);
+        int by = exponent_of(c, &whole) > whole.bias ? whole.scale : -whole.scale;
+        uint64_t bits = isa_bits64(x->mask_in[lane] ? scaled_fma64(a, b, c, by) : fma(a, b, c));
         x->d[lane] = (uint32_t)bits;
         x->d_high[lane] = (uint32_t)(bits >> 32);
     }

@@ -32,6 +32,7 @@ typedef enum rows_compare {
     ROWS_TURN,  /* float32, of sines: 2^-21 more or less */
     ROWS_F32_1, /* one unit in the last place more or less */
     ROWS_F16_1,
+    ROWS_F64_1,
     ROWS_F64_29 /* 2^29 of them */
 } rows_compare;
 

@@ -265,6 +265,6 @@ static const rows_case list[] = {
     CASES(ROW){"v_fmac_f32", ref_v_fmac_f32, ROWS_F32}, {"v_fmac_dx9_zero_f32", ref_v_fmac_dx9_zero_f32, ROWS_F32},
     {"v_div_scale_f32", ref_v_div_scale_f32, ROWS_F32}, {"v_div_scale_f64", ref_v_div_scale_f64, ROWS_F64},
     {"v_div_fixup_f32", ref_v_div_fixup_f32, ROWS_F32}, {"v_div_fixup_f64", ref_v_div_fixup_f64, ROWS_F64},
-    {"v_div_fmas_f32", ref_v_div_fmas_f32, ROWS_F32_1}, {"v_div_fmas_f64", ref_v_div_fmas_f64, ROWS_F64}};
+    {"v_div_fmas_f32", ref_v_div_fmas_f32, ROWS_F32_1}, {"v_div_fmas_f64", ref_v_div_fmas_f64, ROWS_F64_1}};
 
 const rows_cases rows_of_floats = {list, sizeof list / sizeof list[0]};

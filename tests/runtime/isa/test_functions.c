@@ -102,13 +102,13 @@ static void compare(const host_function *function, const char *how, const uint32
     }
 }
 
-static void run_all(const char *attributes, const char *kernel_attributes, int wave) {
+static void run_all(const char *chip, const char *attributes, const char *kernel_attributes, int wave) {
     static uint32_t in[CASES * WORDS], out[CASES * WORDS];
-    isa_test test = isa_test_open("gfx1151");
+    isa_test test = isa_test_open(chip);
     char *text = make_text(attributes, kernel_attributes), how[128];
     size_t bytes;
     void *image = isa_test_compile(&test, text, wave, &bytes), *module;
-    snprintf(how, sizeof how, "wave %d, %s", wave,
+    snprintf(how, sizeof how, "%s, wave %d, %s", chip, wave,
              attributes[0] != '\0'          ? "called"
              : kernel_attributes[0] != '\0' ? "spilled"
                                             : "inlined");
@@ -135,31 +135,50 @@ static void run_all(const char *attributes, const char *kernel_attributes, int w
 }
 
 Test(functions, inlined_in_waves_of_32) {
-    run_all("", "", 32);
+    run_all("gfx1151", "", "", 32);
 }
 
 Test(functions, inlined_in_waves_of_64) {
-    run_all("", "", 64);
+    run_all("gfx1151", "", "", 64);
 }
 
 /* By s_swappc_b64, with words on a stack that generic addresses reach. */
 #define CALLED "__attribute__((noinline))"
 
 Test(functions, called_in_waves_of_32) {
-    run_all(CALLED, "", 32);
+    run_all("gfx1151", CALLED, "", 32);
 }
 
 Test(functions, called_in_waves_of_64) {
-    run_all(CALLED, "", 64);
+    run_all("gfx1151", CALLED, "", 64);
 }
 
 /* Registers for less than what lives at once: the rest goes to scratch. */
 #define SPILLED "__attribute__((amdgpu_num_vgpr(24)))"
 
 Test(functions, spilled_in_waves_of_32) {
-    run_all("", SPILLED, 32);
+    run_all("gfx1151", "", SPILLED, 32);
 }
 
 Test(functions, spilled_in_waves_of_64) {
-    run_all("", SPILLED, 64);
+    run_all("gfx1151", "", SPILLED, 64);
+}
+
+/* gfx9 differs from chip to chip in scratch, in where registers go that there is no room for, and in instructions. With
+ * FMHA_TEST_LONG=1 each in each way. */
+Test(functions, on_gfx9) {
+    static const struct {
+        const char *chip, *attributes, *kernel;
+        bool always;
+    } cases[] = {{"gfx906", "", "", false}, {"gfx906", CALLED, "", true},  {"gfx906", "", SPILLED, true},
+                 {"gfx908", "", "", false}, {"gfx908", CALLED, "", false}, {"gfx908", "", SPILLED, true},
+                 {"gfx90a", "", "", true},  {"gfx90a", CALLED, "", true},  {"gfx90a", "", SPILLED, false},
+                 {"gfx942", "", "", false}, {"gfx942", CALLED, "", true},  {"gfx942", "", SPILLED, false},
+                 {"gfx950", "", "", true},  {"gfx950", CALLED, "", false}, {"gfx950", "", SPILLED, false}};
+    const char *all = getenv("FMHA_TEST_LONG");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        if (cases[i].always || (all != NULL && strcmp(all, "1") == 0)) {
+            run_all(cases[i].chip, cases[i].attributes, cases[i].kernel, 64);
+        }
+    }
 }

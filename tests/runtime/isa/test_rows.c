@@ -131,6 +131,9 @@ static bool same(uint64_t got, uint64_t expected, rows_compare how) {
     case ROWS_F16_1:
         return isnan(rows_half(expected)) ? isnan(rows_half(got))
                                           : near((int64_t)got, (int64_t)expected, INT64_C(0x8000), 1);
+    case ROWS_F64_1:
+        return isnan(rows_double(expected)) ? isnan(rows_double(got))
+                                            : near((int64_t)got, (int64_t)expected, INT64_MIN, 1);
     case ROWS_F64_29:
         return isnan(rows_double(expected)) ? isnan(rows_double(got))
                                             : near((int64_t)got, (int64_t)expected, INT64_MIN, INT64_C(1) << 29);
