@@ -30,6 +30,15 @@ line_before() { # PATTERN LATER
     awk -v pattern="$1" -v later="$2" '$0 ~ later { print line; exit } $0 ~ pattern { line = NR }' "$orientation.s"
 }
 
+# The number of the N-th line that selects between minus infinity, written out or in a register that holds it, and another
+# register.
+mask_line() { # N
+    awk -v n="$1" '
+        { gsub(",", "") }
+        $1 == "v_cndmask_b32_e32" && ($3 == "0xff800000" || infinite[$3]) && ++seen == n { print NR; exit }
+        { infinite[$2] = $1 == "v_mov_b32_e32" && $3 == "0xff800000" }' "$orientation.s"
+}
+
 # Edits the line by a script of sed and wants a finding that matches KIND.
 plant() { # NAME KIND LINE SCRIPT
     planted=$((planted + 1))
@@ -56,13 +65,22 @@ plant() { # NAME KIND LINE SCRIPT
 
 wrong='over its bound|expected .* got|NAN|nan' # an element, found by comparison
 
-for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk; do
+for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gfx950,kq gfx908,qk; do
     arch=${kernel%,*}
     orientation=${kernel#*,}
+    matrix=v_wmma read='ds_load_b128.* offset:' write=ds_store_b128 load=global_load_b128 store=global_store_b
+    lanes=v_cmpx_ left_on='s/v_cmpx_.*/s_nop 0/' exec_back='s_or_b32 exec_lo, exec_lo' last=global_store
     case $arch in
     gfx12*) # a counter for each kind of access; the barrier in two steps
         argument_wait='s_wait_kmcnt 0x0' lds_wait=s_wait_dscnt load_wait=s_wait_loadcnt
         weaker='s/0x[0-9a-f]+/0x3f/' ;;
+    gfx9*) # other names, and lanes by way of scalars
+        argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
+        weaker='s/lgkmcnt\(([0-9]+)\)/lgkmcnt(15)/'
+        matrix=v_mfma read='ds_read2?_b64.* offset1?:' write=ds_write_b128 load=global_load_dwordx4 store='global_store_(dwordx2|short)'
+        [ $orientation = qk ] || last=v_log_f32 # rows outside are left out before their sums
+        lanes='s_and_saveexec_b64 .*vcc' left_on='s/s_and_saveexec_b64 (s\[[0-9:]+\]), .*/s_mov_b64 \1, exec/'
+        exec_back='s_or_b64 exec, exec' ;;
     *)
         argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
         weaker='s/lgkmcnt\(([0-9]+)\)/lgkmcnt(63)/' ;;
@@ -77,8 +95,8 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk; do
         exit 1
     }
     plant 'wait of an argument deleted' missing-wait "$(line_of 1 "$argument_wait")" d
-    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" v_wmma)" d
-    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" v_wmma)" \
+    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" $matrix)" d
+    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" $matrix)" \
         "$weaker"
     plant 'wait of a global load deleted' missing-wait "$(line_of 1 "$load_wait")" d
     case $arch in
@@ -93,27 +111,37 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk; do
         plant 'barrier deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
         plant 'second barrier deleted' 'lds-race|lds-unwritten' "$(line_of 2 s_barrier)" d ;;
     esac
-    plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 v_wmma)" \
-        's/(v\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
-    plant 'lanes of a matrix instruction turned' "$wrong|matrix-not-replicated" "$(line_of 1 v_wmma)" \
-        's/^(.*v_wmma[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\2, v\2 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
-    plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 v_wmma)" 's/, v\[[0-9:]+\]$/, 0/'
+    plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 $matrix)" \
+        's/([av]\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
+    plant 'lanes of a matrix instruction turned' "$wrong|matrix-not-replicated" "$(line_of 1 $matrix)" \
+        's/^(.*v_(wmma|mfma)[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\3, v\3 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
+    case $arch in
+    gfx908) plant 'matrix instruction dropped' "$wrong" "$(line_of 4 $matrix)" d ;; # it adds to no constant
+    *) plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 $matrix)" 's/, v\[[0-9:]+\]$/, 0/' ;;
+    esac
     plant 'register of an exponential swapped' "$wrong" "$(line_of 5 v_exp_f32_e32)" 's/(v[0-9]+), v[0-9]+/\1, v1/'
     plant 'exponential dropped' "$wrong" "$(line_of 1 v_exp_f32_e32)" 's/v_exp_f32_e32/v_mov_b32_e32/'
-    plant 'select of a mask dropped' "$wrong" "$(line_of 3 'v_cndmask_b32_e32.* 0xff800000, ')" \
+    plant 'select of a mask dropped' "$wrong" "$(mask_line 3)" \
         's/v_cndmask_b32_e32 (v[0-9]+), [^,]+, (v[0-9]+), .*/v_mov_b32_e32 \1, \2/'
-    plant 'offset of a read from LDS wrong' "$wrong|lds-unwritten" "$(line_of 1 'ds_load_b128.* offset:')" \
-        's/offset:[0-9]+/offset:48/'
-    plant 'read from LDS outside' lds-out-of-bounds "$(line_of 1 'ds_load_b128.* offset:')" \
-        's/offset:[0-9]+/offset:65520/'
-    plant 'write to LDS dropped' 'lds-unwritten|lds-race' "$(line_of 1 ds_store_b128)" d
-    plant 'offset of a global load wrong' "out-of-bounds|outside-tensor|$wrong" "$(line_of 1 'global_load_b128')" \
+    plant 'offset of a read from LDS wrong' "$wrong|lds-unwritten" "$(line_of 1 "$read")" \
+        's/(offset1?):[0-9]+/\1:48/'
+    case $arch in
+    gfx9*) ;; # two offsets of 8 bits do not reach outside
+    *) plant 'read from LDS outside' lds-out-of-bounds "$(line_of 1 "$read")" 's/offset:[0-9]+/offset:65520/' ;;
+    esac
+    plant 'write to LDS dropped' 'lds-unwritten|lds-race' "$(line_of 1 $write)" d
+    plant 'offset of a global load wrong' "out-of-bounds|outside-tensor|$wrong" "$(line_of 1 $load)" \
         's/( offset:[0-9]+)?$/ offset:2048/'
-    plant 'offset of a store wrong' 'outside-tensor|out-of-bounds|output-unwritten' "$(line_of 1 'global_store_b')" \
+    plant 'offset of a store wrong' 'outside-tensor|out-of-bounds|output-unwritten' "$(line_of 1 "$store")" \
         's/( offset:-?[0-9]+)?$/ offset:-4/'
     plant 'lanes left on' 'outside-tensor|out-of-bounds|output-race' \
-        "$(line_before v_cmpx_ global_store)" 's/v_cmpx_.*/s_nop 0/'
-    plant 'lanes left off' 'output-unwritten|lanes|lds-unwritten' "$(line_of 1 's_or_b32 exec_lo, exec_lo')" d
+        "$(line_before "$lanes" $last)" "$left_on"
+    plant 'lanes left off' 'output-unwritten|lanes|lds-unwritten' "$(line_of 1 "$exec_back")" d
+    case $arch in
+    gfx950)
+        plant 'exchange of rows the other way' "$wrong" "$(line_of 1 v_permlane16_swap)" 's/permlane16/permlane32/'
+        plant 'exchange of halves dropped' "$wrong" "$(line_of 1 v_permlane32_swap)" d ;;
+    esac
 done
 [ $failed -eq 0 ] || { echo "$failed of $planted faults were not found" >&2; exit 1; }
 echo "$planted faults, all found"
