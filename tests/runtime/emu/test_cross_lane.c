@@ -1,5 +1,5 @@
-/* Cross-lane instructions against tables written by hand from the RDNA3 instruction set guide: which lane each lane
- * reads. */
+/* Cross-lane instructions against tables written by hand from the RDNA3 instruction set guide, and for gfx9 from the
+ * "Vega" guide: which lane each lane reads. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
@@ -275,6 +275,153 @@ Test(cross_lane, table_wave64) {
 Test(cross_lane, table_of_rdna2) {
     check_table_on("gfx1030", 32, (const char *const[]){"permlane64", NULL});
     check_table_on("gfx1030", 64, (const char *const[]){"permlane64", NULL});
+}
+
+/* What the "Vega" and CDNA guides define as the RDNA guides do; ds_bpermute and ds_permute are below. */
+Test(cross_lane, table_of_gfx9) {
+    static const char *const lacks[] = {"permlane", "dpp8", " 0x15", " 0x16", "permute", NULL};
+    check_table_on("gfx908", 64, lacks);
+    check_table_on("gfx942", 64, lacks);
+    check_table_on("gfx950", 64, lacks);
+}
+
+/* Each lane's result: of `count` expressions, by a function of the expression's number and the lane. */
+static void check_on(const char *chip, uint32_t items, const char *const *expressions, int count,
+                     uint32_t (*want)(int expression, uint32_t lane)) {
+    begin_program(&text);
+    for (int i = 0; i < count; i++) {
+        add_expression(&text, expressions[i]);
+    }
+    run_program_on(chip, &text, 64, items, results);
+    for (int i = 0; i < count; i++) {
+        for (uint32_t lane = 0; lane < items; lane++) {
+            cr_assert(eq(u32, results[(uint32_t)i * LANES_MAX + lane], want(i, lane)), "%s: %s, lane %u", chip,
+                      expressions[i], lane);
+        }
+    }
+}
+
+/* On gfx9 they reach all 64 lanes ("Vega" guide, DS_PERMUTE_B32 and DS_BPERMUTE_B32); the address counts modulo 256. */
+static uint32_t want_permute(int expression, uint32_t lane) {
+    const uint32_t from[] = {lane ^ 32, (lane + 1) % 64, 63 - lane, (lane + 5) % 64, (lane + 63) % 64, lane ^ 32};
+    return SOURCE_BASE + from[expression];
+}
+
+Test(cross_lane, permute_all_lanes_of_gfx9) {
+    static const char *const expressions[] = {
+        "__builtin_amdgcn_ds_bpermute((lane ^ 32) * 4, src)", "__builtin_amdgcn_ds_bpermute((lane + 1) * 4, src)",
+        "__builtin_amdgcn_ds_bpermute((63 - lane) * 4, src)", "__builtin_amdgcn_ds_bpermute((lane + 69) * 4 + 3, src)",
+        "__builtin_amdgcn_ds_permute((lane + 1) * 4, src)",   "__builtin_amdgcn_ds_permute((lane ^ 32) * 4 + 256, src)",
+    };
+    check_on("gfx908", 64, expressions, sizeof expressions / sizeof expressions[0], want_permute);
+    check_on("gfx942", 64, expressions, sizeof expressions / sizeof expressions[0], want_permute);
+}
+
+/* A workgroup of 40: lanes 40 to 63 are disabled; what is read of them is 0, and what is sent to them is lost. */
+static uint32_t want_permute_of_40(int expression, uint32_t lane) {
+    switch (expression) {
+    case 0:
+        return lane < 8 ? SOURCE_BASE + lane + 32 : lane < 32 ? 0 : SOURCE_BASE + lane - 32;
+    case 1:
+        return lane < 24 ? 0 : SOURCE_BASE + 63 - lane;
+    default:
+        return (lane ^ 16) < 40 ? SOURCE_BASE + (lane ^ 16) : 0;
+    }
+}
+
+Test(cross_lane, disabled_lanes_of_gfx9) {
+    static const char *const expressions[] = {
+        "__builtin_amdgcn_ds_bpermute((lane ^ 32) * 4, src)",
+        "__builtin_amdgcn_ds_permute((63 - lane) * 4, src)",
+        "__builtin_amdgcn_ds_swizzle(src, 0x401f)",
+    };
+    check_on("gfx942", 40, expressions, sizeof expressions / sizeof expressions[0], want_permute_of_40);
+}
+
+/* LLVM's AMDGPU usage page: odd rows of the first operand change places with even rows of the second (rows of 16
+ * lanes, or halves of the wave); both come back. A lane whose partner is disabled keeps what it has, or with
+ * bound_ctrl gets 0; with fetch_inactive the partner is read, whatever it holds. */
+static uint32_t swapped(int second, uint32_t lane, uint32_t rows) {
+    bool odd = (lane & rows) != 0;
+    if (second) {
+        return odd ? SOURCE_BASE + lane : OLD_BASE + lane + rows;
+    }
+    return odd ? SOURCE_BASE + lane - rows : OLD_BASE + lane;
+}
+
+#define SWAPS(flags)                                                                                                   \
+    "__builtin_amdgcn_permlane16_swap(old, src, " flags ")[0]",                                                        \
+        "__builtin_amdgcn_permlane16_swap(old, src, " flags ")[1]",                                                    \
+        "__builtin_amdgcn_permlane32_swap(old, src, " flags ")[0]",                                                    \
+        "__builtin_amdgcn_permlane32_swap(old, src, " flags ")[1]"
+
+static uint32_t want_swap(int expression, uint32_t lane) {
+    return swapped(expression % 2, lane, expression % 4 < 2 ? 16 : 32);
+}
+
+Test(cross_lane, swap_of_rows) {
+    static const char *const expressions[] = {SWAPS("false, false"), SWAPS("true, false"), SWAPS("false, true"),
+                                              SWAPS("true, true")};
+    check_on("gfx950", 64, expressions, sizeof expressions / sizeof expressions[0], want_swap);
+}
+
+/* Of 40 lanes, 24 to 31 lack a partner 16 away and 8 to 31 one 32 away. */
+static uint32_t want_swap_of_40(int expression, uint32_t lane) {
+    uint32_t rows = expression % 4 < 2 ? 16 : 32;
+    bool odd = (lane & rows) != 0, second = expression % 2 != 0;
+    if (lane + rows >= 40 && !odd && second) {
+        return expression < 4 ? SOURCE_BASE + lane : 0;
+    }
+    return swapped(second, lane, rows);
+}
+
+Test(cross_lane, swap_with_disabled_lanes) {
+    static const char *const expressions[] = {SWAPS("false, false"), SWAPS("false, true")};
+    static const char *const fetching[] = {SWAPS("true, false"), SWAPS("true, true")};
+    check_on("gfx950", 40, expressions, sizeof expressions / sizeof expressions[0], want_swap_of_40);
+    begin_program(&text);
+    for (size_t i = 0; i < sizeof fetching / sizeof fetching[0]; i++) {
+        add_expression(&text, fetching[i]);
+    }
+    run_program_on("gfx950", &text, 64, 40, results);
+    for (uint32_t lane = 8; lane < 32; lane++) { /* not what the lane had */
+        cr_assert(ne(u32, results[3 * LANES_MAX + lane], SOURCE_BASE + lane), "lane %u", lane);
+    }
+}
+
+#define UNKNOWN                                                                                                        \
+    "__builtin_amdgcn_update_dpp: dpp_ctrl is not one that is known of this chip: quad_perm 0x000-0x0ff, "             \
+    "row_shl 0x101-0x10f, row_shr 0x111-0x11f, row_ror 0x121-0x12f, row_mirror 0x140, row_half_mirror 0x141, "         \
+    "row_share 0x150-0x15f, row_xmask 0x160-0x16f (not on gfx9)"
+#define UNDECLARED "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_"
+
+/* wave_shl, wave_rol, wave_shr, wave_ror and row_bcast, which gfx9 has and nobody needs; row_share, row_xmask and whole
+ * instructions, which it lacks. */
+Test(cross_lane, refused_on_gfx9) {
+    static const struct {
+        const char *expression, *words;
+    } cases[] = {
+        {"update_dpp(1, 2, 0x130, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x134, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x138, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x13c, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x142, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x143, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x150, 15, 15, true)", UNKNOWN},
+        {"update_dpp(1, 2, 0x16f, 15, 15, true)", UNKNOWN},
+        {"mov_dpp8(1, 0)", UNDECLARED "mov_dpp8'"},
+        {"permlane16(1, 2, 3, 4, false, false)", UNDECLARED "permlane16'"},
+        {"permlanex16(1, 2, 3, 4, false, false)", UNDECLARED "permlanex16'"},
+        {"permlane64(1)", UNDECLARED "permlane64'"},
+        {"ballot_w32(true)", "__builtin_amdgcn_ballot_w32 needs wave size 32"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char source[256];
+        snprintf(source, sizeof source,
+                 "extern \"C\" __global__ void kernel(unsigned *out) {\n    out[0] = __builtin_amdgcn_%s;\n}\n",
+                 cases[i].expression);
+        emu_test_compile_error("gfx942", source, 64, cases[i].words);
+    }
 }
 
 /* Every quad permutation and every row operation against the guide's formula. */
