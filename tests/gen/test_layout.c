@@ -9,77 +9,136 @@
 #include "layout.h"
 #include "template.h"
 
+/* matrix: NULL where the chip has one shape. */
 static void resolve(struct template_engine *engine, const char *arch, const char *dtype, const char *wave,
-                    struct spec *spec) {
+                    const char *matrix, struct spec *spec) {
     struct error error;
     spec_init(spec);
     cr_assert(spec_set_arch(spec, engine, arch, &error) && spec_set(spec, SPEC_HEAD_DIM, "128", &error) &&
                   spec_set(spec, SPEC_DTYPE, dtype, &error) && spec_set(spec, SPEC_WAVE, wave, &error) &&
-                  spec_resolve(spec, engine, &error),
+                  (!matrix || spec_set(spec, SPEC_MATRIX, matrix, &error)) && spec_resolve(spec, engine, &error),
               "%s", error.text);
 }
 
-static struct layout *read_layout(const char *arch, const char *dtype, const char *wave) {
+static struct layout *read_layout(const char *arch, const char *dtype, const char *wave, const char *matrix) {
     struct error error;
     struct spec spec;
     struct layout *layout = NULL;
     struct template_engine *engine = template_engine_new(NULL, &error);
     cr_assert_not_null(engine, "%s", error.text);
-    resolve(engine, arch, dtype, wave, &spec);
+    resolve(engine, arch, dtype, wave, matrix, &spec);
     cr_assert(layout_read(engine, &spec, &layout, &error), "%s", error.text);
     template_engine_free(engine);
     return layout;
 }
 
-/* Each line of the table names one lane of one element: as many lines as the atom has lanes for elements, all alike. */
-static void compare_with_calculator(const char *arch, const char *dtype, const char *wave) {
-    struct layout *layout = read_layout(arch, dtype, wave);
+/* `rows`: an instruction of the table. Each line names one lane of one element; returns how many there are for the
+ * matrices whose letters are in `wanted`. */
+static int compare_rows(const struct layout *layout, const char *of, const char *rows, const char *wanted) {
     struct error error;
-    char *bytes, family[16], instruction[64], wanted[64], matrix[2];
+    char *bytes, family[16], instruction[64], matrix[2];
     size_t length;
     cr_assert(file_read(LAYOUT_TABLE, &bytes, &length, &error), "%s", error.text);
-    snprintf(wanted, sizeof wanted, "v_wmma_f32_16x16x16_%s", dtype);
-    int told = 0, counted = 0, lanes, row, column, lane, reg, low;
+    int told = 0, lanes, row, column, lane, reg, low, high;
     for (char *rest = bytes, *line; (line = strsep(&rest, "\n"));) {
-        if (sscanf(line, "%15s %63s %d %1s %d %d %d %d %d", family, instruction, &lanes, matrix, &row, &column, &lane,
-                   &reg, &low) != 9 ||
-            strcmp(family, strncmp(arch, "gfx11", 5) == 0 ? "rdna3" : "rdna4") != 0 ||
-            strcmp(instruction, wanted) != 0 || lanes != atoi(wave))
+        if (sscanf(line, "%15s %63s %d %1s %d %d %d %d %d %d", family, instruction, &lanes, matrix, &row, &column,
+                   &lane, &reg, &low, &high) != 10 ||
+            strcmp(family, of) != 0 || strcmp(instruction, rows) != 0 || lanes != layout->wave ||
+            !strchr(wanted, *matrix))
             continue;
         const struct layout_matrix *m = *matrix == 'A' ? &layout->a : *matrix == 'B' ? &layout->b : &layout->d;
         const struct layout_cell *cell = &m->cell[row * m->columns + column];
-        int element = *matrix == 'D' ? reg : reg * 2 + low / 16; /* D holds 32 bits an element, A and B 16 */
-        cr_assert(cell->lanes >> lane & 1, "%s: %s[%d][%d] is not in lane %d", wanted, matrix, row, column, lane);
-        cr_assert_eq(cell->element, element, "%s: %s[%d][%d] in lane %d: %d, expected %d", wanted, matrix, row, column,
+        int element = (32 * reg + low) / (high - low + 1);
+        cr_assert(row < m->rows && column < m->columns);
+        cr_assert(cell->lanes >> lane & 1, "%s: %s[%d][%d] is not in lane %d", rows, matrix, row, column, lane);
+        cr_assert_eq(cell->element, element, "%s: %s[%d][%d] in lane %d: %d, expected %d", rows, matrix, row, column,
                      lane, cell->element, element);
         told++;
     }
+    free(bytes);
+    return told;
+}
+
+struct comparison {
+    const char *arch, *dtype, *wave, *matrix, *family, *ab, *d; /* ab, d: instructions of the table */
+};
+
+/* bf16 of CDNA1, which the table lacks ("AMD Instinct MI100 Instruction Set Architecture", Matrix Arithmetic
+ * Instructions): two elements a lane, from k = 2 (lane div M) on. */
+static int compare_pairs(const struct layout *layout) {
+    int side = layout->a.rows, depth = 128 / side;
+    cr_assert(layout->a.columns == depth && layout->b.rows == depth);
+    for (int at = 0; at < side; at++)
+        for (int k = 0; k < depth; k++) {
+            const struct layout_cell *a = &layout->a.cell[at * depth + k], *b = &layout->b.cell[k * side + at];
+            cr_assert(a->lanes == UINT64_C(1) << (at + k / 2 * side) && b->lanes == a->lanes);
+            cr_assert(a->element == k % 2 && b->element == k % 2);
+        }
+    return 2 * side * depth;
+}
+
+/* As many lines as the atom has lanes for elements, all alike. */
+static void compare_with_calculator(const struct comparison *one) {
+    struct layout *layout = read_layout(one->arch, one->dtype, one->wave, one->matrix);
+    int told = one->ab ? compare_rows(layout, one->family, one->ab, "AB") : compare_pairs(layout);
+    told += compare_rows(layout, one->family, one->d, "D");
+    int counted = 0;
     const struct layout_matrix *all[] = {&layout->a, &layout->b, &layout->d};
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < all[i]->rows * all[i]->columns; j++)
             counted += __builtin_popcountll(all[i]->cell[j].lanes);
-    cr_assert_gt(told, 0);
-    cr_assert_eq(told, counted, "the table has %d lanes for elements, the atom %d", told, counted);
-    free(bytes);
+    cr_assert_eq(told, counted, "%s, %s: the table has %d lanes for elements, the atom %d", one->arch, one->dtype, told,
+                 counted);
     free(layout);
 }
 
+/* gfx950's instructions of twice the depth have eight elements a lane, as cdna3's fp8 ones of the same size ("CDNA4
+ * Instruction Set Architecture", Dense Matrix Arithmetic). */
 Test(layout, agrees_with_the_calculator) {
-    compare_with_calculator("gfx1151", "f16", "32");
-    compare_with_calculator("gfx1151", "f16", "64");
-    compare_with_calculator("gfx1151", "bf16", "32");
-    compare_with_calculator("gfx1151", "bf16", "64");
-    compare_with_calculator("gfx1201", "f16", "32");
-    compare_with_calculator("gfx1201", "f16", "64");
-    compare_with_calculator("gfx1201", "bf16", "32");
-    compare_with_calculator("gfx1201", "bf16", "64");
+    static const char f16[] = "v_wmma_f32_16x16x16_f16", bf16[] = "v_wmma_f32_16x16x16_bf16";
+    static const char fp8_16[] = "v_mfma_f32_16x16x32_fp8_fp8", fp8_32[] = "v_mfma_f32_32x32x16_fp8_fp8";
+    static const char old_16[] = "v_mfma_f32_16x16x16f16", old_32[] = "v_mfma_f32_32x32x8f16";
+    static const char f16_16[] = "v_mfma_f32_16x16x16_f16", f16_32[] = "v_mfma_f32_32x32x8_f16";
+    static const char bf16_16[] = "v_mfma_f32_16x16x16_bf16", bf16_32[] = "v_mfma_f32_32x32x8_bf16";
+    static const struct comparison list[] = {
+        {"gfx1151", "f16", "32", NULL, "rdna3", f16, f16},
+        {"gfx1151", "f16", "64", NULL, "rdna3", f16, f16},
+        {"gfx1151", "bf16", "32", NULL, "rdna3", bf16, bf16},
+        {"gfx1151", "bf16", "64", NULL, "rdna3", bf16, bf16},
+        {"gfx1201", "f16", "32", NULL, "rdna4", f16, f16},
+        {"gfx1201", "f16", "64", NULL, "rdna4", f16, f16},
+        {"gfx1201", "bf16", "32", NULL, "rdna4", bf16, bf16},
+        {"gfx1201", "bf16", "64", NULL, "rdna4", bf16, bf16},
+        {"gfx908", "f16", "64", "16x16", "cdna2", old_16, old_16},
+        {"gfx908", "f16", "64", "32x32", "cdna2", old_32, old_32},
+        {"gfx908", "bf16", "64", "16x16", "cdna2", NULL, old_16},
+        {"gfx908", "bf16", "64", "32x32", "cdna2", NULL, old_32},
+        {"gfx90a", "f16", "64", "16x16", "cdna2", old_16, old_16},
+        {"gfx90a", "f16", "64", "32x32", "cdna2", old_32, old_32},
+        {"gfx90a", "bf16", "64", "16x16", "cdna2", "v_mfma_f32_16x16x16bf16_1k", "v_mfma_f32_16x16x16bf16_1k"},
+        {"gfx90a", "bf16", "64", "32x32", "cdna2", "v_mfma_f32_32x32x8bf16_1k", "v_mfma_f32_32x32x8bf16_1k"},
+        {"gfx942", "f16", "64", "16x16", "cdna3", f16_16, f16_16},
+        {"gfx942", "f16", "64", "32x32", "cdna3", f16_32, f16_32},
+        {"gfx942", "bf16", "64", "16x16", "cdna3", bf16_16, bf16_16},
+        {"gfx942", "bf16", "64", "32x32", "cdna3", bf16_32, bf16_32},
+        {"gfx9-4-generic", "f16", "64", "16x16", "cdna3", f16_16, f16_16},
+        {"gfx9-4-generic", "bf16", "64", "32x32", "cdna3", bf16_32, bf16_32},
+        {"gfx950", "f16", "64", "16x16", "cdna3", f16_16, f16_16},
+        {"gfx950", "f16", "64", "16x16x32", "cdna3", fp8_16, fp8_16},
+        {"gfx950", "f16", "64", "32x32", "cdna3", fp8_32, fp8_32},
+        {"gfx950", "bf16", "64", "16x16", "cdna3", bf16_16, bf16_16},
+        {"gfx950", "bf16", "64", "16x16x32", "cdna3", fp8_16, fp8_16},
+        {"gfx950", "bf16", "64", "32x32", "cdna3", fp8_32, fp8_32},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        compare_with_calculator(&list[i]);
 }
 
 /* The atom of chips without matrix instructions: element i of a lane's D is the sum over that row of A which the lane
  * holds that the instruction takes it from: number i of the lane's row of sixteen (row_share) or of four (quad_perm).
  */
 static void compare_with_lanes(const char *arch, const char *wave, int sharing) {
-    struct layout *layout = read_layout(arch, "f16", wave);
+    struct layout *layout = read_layout(arch, "f16", wave, NULL);
     for (int row = 0; row < 16; row++)
         for (int column = 0; column < 16; column++) {
             const struct layout_cell *d = &layout->d.cell[row * 16 + column];
@@ -105,7 +164,7 @@ static void expect_text(const struct text *svg, const char *part) {
 }
 
 Test(layout, drawing_shows_lanes_elements_and_copies) {
-    struct layout *layout = read_layout("gfx1151", "bf16", "64");
+    struct layout *layout = read_layout("gfx1151", "bf16", "64", NULL);
     struct text svg = {0};
     layout_svg(layout, &svg);
     cr_assert(!svg.failed);
@@ -140,7 +199,7 @@ static void expect_error(const char *lua, const char *expected) {
     struct layout *layout;
     struct template_engine *engine = template_engine_new_from(files, 3, NULL, &error);
     cr_assert_not_null(engine, "%s", error.text);
-    resolve(engine, "gfx1151", "f16", "32", &spec);
+    resolve(engine, "gfx1151", "f16", "32", NULL, &spec);
     bool done = layout_read(engine, &spec, &layout, &error);
     cr_assert_eq(done, *expected == '\0', "%s: %s", lua, done ? "no error" : error.text);
     if (!done) {
