@@ -1,4 +1,5 @@
-/* CDNA (gfx908, gfx90a, gfx942, gfx950): matrix instructions, and the exchange of rows that CDNA4 adds. */
+/* CDNA (gfx908, gfx90a, gfx942, gfx950): matrix instructions; the exchange of rows and the transposing load that CDNA4
+ * adds. */
 #pragma once
 
 /* A and B: `Length` halves a lane; C and D: M M / 64 floats. */
@@ -71,4 +72,20 @@ FMHA_EMU_INLINE fmha_emu_pair fmha_emu_swap(const fmha_emu_site *site, unsigned 
     FMHA_EMU_SWAP(FMHA_EMU_PERMLANE16_SWAP, "__builtin_amdgcn_permlane16_swap", __VA_ARGS__)
 #define __builtin_amdgcn_permlane32_swap(...)                                                                          \
     FMHA_EMU_SWAP(FMHA_EMU_PERMLANE32_SWAP, "__builtin_amdgcn_permlane32_swap", __VA_ARGS__)
+
+typedef short fmha_emu_short4 __attribute__((ext_vector_type(4)));
+typedef __fp16 fmha_emu_half4 __attribute__((ext_vector_type(4)));
+typedef __bf16 fmha_emu_bfloat4 __attribute__((ext_vector_type(4)));
+
+#define FMHA_EMU_DS_READ_TR(name, vector, from)                                                                        \
+    ({                                                                                                                 \
+        static_assert(FMHA_EMU_WAVE == 64, name " needs waves of 64");                                                 \
+        FMHA_EMU_LOAD_TRANSPOSED(FMHA_EMU_DS_READ_B64_TR_B16, name, vector, fmha_emu_shared, from);                    \
+    })
+#define __builtin_amdgcn_ds_read_tr16_b64_v4i16(from)                                                                  \
+    FMHA_EMU_DS_READ_TR("__builtin_amdgcn_ds_read_tr16_b64_v4i16", fmha_emu_short4, from)
+#define __builtin_amdgcn_ds_read_tr16_b64_v4f16(from)                                                                  \
+    FMHA_EMU_DS_READ_TR("__builtin_amdgcn_ds_read_tr16_b64_v4f16", fmha_emu_half4, from)
+#define __builtin_amdgcn_ds_read_tr16_b64_v4bf16(from)                                                                 \
+    FMHA_EMU_DS_READ_TR("__builtin_amdgcn_ds_read_tr16_b64_v4bf16", fmha_emu_bfloat4, from)
 #endif

@@ -69,6 +69,23 @@ constexpr bool fmha_emu_dpp16_known(unsigned control) {
         function(&fmha_emu_site_here, ##__VA_ARGS__);                                                                  \
     })
 
+/* Loads that exchange what they load. The pointer must be of the device's address space, as there; the load itself is
+ * the macro's, so that it is checked and counted like any other of the text, in its line. */
+template <class T> FMHA_EMU_INLINE const void *fmha_emu_global(__attribute__((address_space(1))) T *from) {
+    return (const void *)from;
+}
+template <class T> FMHA_EMU_INLINE const void *fmha_emu_shared(__attribute__((address_space(3))) T *from) {
+    return (const void *)from;
+}
+template <class Vector> FMHA_EMU_INLINE Vector fmha_emu_transpose(const fmha_emu_site *site, Vector loaded) {
+    fmha_emu_this lane = fmha_emu_this_lane();
+    *(FMHA_EMU_OWN Vector *)lane->a = loaded;
+    fmha_emu_meet(lane, site);
+    return *(FMHA_EMU_OWN Vector *)lane->a;
+}
+#define FMHA_EMU_LOAD_TRANSPOSED(operation, name, vector, space, from)                                                 \
+    FMHA_EMU_MEET(operation, name, fmha_emu_transpose<vector>, *(const vector *)space<vector>(from))
+
 FMHA_EMU_INLINE void fmha_emu_barrier(const fmha_emu_site *site) {
     fmha_emu_meet(fmha_emu_this_lane(), site);
 }

@@ -1,4 +1,4 @@
-/* RDNA4 (gfx12): matrix instructions. */
+/* RDNA4 (gfx12): matrix instructions, and the load that transposes for them. */
 #pragma once
 
 /* A and B: 8 halves a lane in wave32, 4 in wave64; C and D: as many floats. */
@@ -29,3 +29,19 @@ FMHA_EMU_INLINE Float fmha_emu_wmma_gfx12(const fmha_emu_site *site, Half a, Hal
 #define __builtin_amdgcn_wmma_f32_16x16x16_bf16_w64_gfx12(...)                                                         \
     FMHA_EMU_MEET(FMHA_EMU_WMMA_GFX12_BF16, "__builtin_amdgcn_wmma_f32_16x16x16_bf16_w64_gfx12",                       \
                   (fmha_emu_wmma_gfx12<short, 4>), __VA_ARGS__)
+
+typedef short fmha_emu_short8 __attribute__((ext_vector_type(8)));
+typedef __fp16 fmha_emu_half8 __attribute__((ext_vector_type(8)));
+typedef __bf16 fmha_emu_bfloat8 __attribute__((ext_vector_type(8)));
+
+#define FMHA_EMU_GLOBAL_LOAD_TR(name, vector, from)                                                                    \
+    ({                                                                                                                 \
+        static_assert(FMHA_EMU_WAVE == 32, name " needs waves of 32");                                                 \
+        FMHA_EMU_LOAD_TRANSPOSED(FMHA_EMU_GLOBAL_LOAD_TR_B128, name, vector, fmha_emu_global, from);                   \
+    })
+#define __builtin_amdgcn_global_load_tr_b128_v8i16(from)                                                               \
+    FMHA_EMU_GLOBAL_LOAD_TR("__builtin_amdgcn_global_load_tr_b128_v8i16", fmha_emu_short8, from)
+#define __builtin_amdgcn_global_load_tr_b128_v8f16(from)                                                               \
+    FMHA_EMU_GLOBAL_LOAD_TR("__builtin_amdgcn_global_load_tr_b128_v8f16", fmha_emu_half8, from)
+#define __builtin_amdgcn_global_load_tr_b128_v8bf16(from)                                                              \
+    FMHA_EMU_GLOBAL_LOAD_TR("__builtin_amdgcn_global_load_tr_b128_v8bf16", fmha_emu_bfloat8, from)

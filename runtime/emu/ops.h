@@ -42,6 +42,7 @@ void emu_wmma_gfx11_bf16(emu_wave *wave, const struct fmha_emu_site *site);
 /* ops_rdna4.c */
 void emu_wmma_gfx12_f16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_wmma_gfx12_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_global_load_tr_b128(emu_wave *wave, const struct fmha_emu_site *site);
 
 /* ops_cdna.c */
 void emu_mfma_16x16x8_bf16(emu_wave *wave, const struct fmha_emu_site *site);
@@ -56,5 +57,6 @@ void emu_mfma_32x32x16_f16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_mfma_32x32x16_bf16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_permlane16_swap(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_permlane32_swap(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_ds_read_b64_tr_b16(emu_wave *wave, const struct fmha_emu_site *site);
 
 #endif

@@ -1,4 +1,5 @@
-/* What CDNA adds: V_MFMA_F32_16X16X… and _32X32X…, and CDNA4's V_PERMLANE16_SWAP_B32 and V_PERMLANE32_SWAP_B32.
+/* What CDNA adds: V_MFMA_F32_16X16X… and _32X32X…, and CDNA4's V_PERMLANE16_SWAP_B32, V_PERMLANE32_SWAP_B32 and
+ * DS_READ_B64_TR_B16.
  *
  * Of an instruction whose result has M rows and columns, lane l holds, of row l mod M of A and of column l mod M of B,
  * the elements k = L (l div M) to that + L - 1, k ascending from the low half of the first register. Of C and D it
@@ -120,4 +121,25 @@ void emu_permlane16_swap(emu_wave *wave, const struct fmha_emu_site *site) {
 
 void emu_permlane32_swap(emu_wave *wave, const struct fmha_emu_site *site) {
     swap_rows(wave, site, 2 * ROW);
+}
+
+/* Each lane has brought the 8 bytes at its address. In each sixteen lanes these are a matrix of 4 rows and 16 columns:
+ * lane s has brought, of row s div 4, the columns 4 (s mod 4) to that + 3; lane n gets column n, rows ascending.
+ * ("CDNA4 Instruction Set Architecture", 11.4, says what the instruction is for; public kernels for gfx950 rely on this
+ * order.)
+ */
+void emu_ds_read_b64_tr_b16(emu_wave *wave, const struct fmha_emu_site *site) {
+    enum { ROWS = 4 };
+    (void)site;
+    for (unsigned first = 0; first < 64; first += SIZE) {
+        uint16_t matrix[ROWS][SIZE];
+        for (unsigned lane = 0; lane < SIZE; lane++) {
+            memcpy(&matrix[lane / ROWS][lane % ROWS * ROWS], wave->lanes[first + lane].seen.a, ROWS * sizeof(uint16_t));
+        }
+        for (unsigned lane = 0; lane < SIZE; lane++) {
+            for (unsigned row = 0; row < ROWS; row++) {
+                wave->lanes[first + lane].seen.a[row] = matrix[row][lane];
+            }
+        }
+    }
 }

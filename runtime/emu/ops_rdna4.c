@@ -1,4 +1,4 @@
-/* Matrix instructions of RDNA4: V_WMMA_F32_16X16X16_F16 and _BF16.
+/* Matrix instructions of RDNA4: V_WMMA_F32_16X16X16_F16 and _BF16; and the load that transposes for them.
  *
  * Lane l holds, of row l mod 16 of A and of column l mod 16 of B, the elements k = L (l div 16) to that + L - 1, where
  * L is 8 in wave32 and 4 in wave64, k ascending from the low half of the first register. Of C and D it holds column l
@@ -56,4 +56,22 @@ void emu_wmma_gfx12_f16(emu_wave *wave, const struct fmha_emu_site *site) {
 void emu_wmma_gfx12_bf16(emu_wave *wave, const struct fmha_emu_site *site) {
     (void)site;
     multiply(wave, true);
+}
+
+/* GLOBAL_LOAD_TR_B128: each lane has brought the 16 bytes at its address. The guide names the instruction ("RDNA4
+ * Instruction Set Architecture", Matrix Load with Transpose) and does not say which lane gets what; public kernels for
+ * gfx1201 transpose each block of 8 x 8 values of 16 bits, which lies in eight lanes of four registers. */
+void emu_global_load_tr_b128(emu_wave *wave, const struct fmha_emu_site *site) {
+    enum { SIDE = 8 };
+    (void)site;
+    for (unsigned first = 0; first < wave->worker->launch->wave; first += SIDE) {
+        for (unsigned row = 0; row < SIDE; row++) {
+            for (unsigned column = 0; column < row; column++) {
+                unsigned short *one = &wave->lanes[first + row].seen.a[column];
+                unsigned short *other = &wave->lanes[first + column].seen.a[row], kept = *one;
+                *one = *other;
+                *other = kept;
+            }
+        }
+    }
 }
