@@ -136,10 +136,10 @@ Test(loads, need_whole_waves) {
         const char *text;
     } cases[] = {
         {1, 24,
-         "k.hip:8: __builtin_amdgcn_global_load_tr_b128_v8i16 needs all 32 lanes of the wave, got 24 (workgroup "
+         "k.hip:9: __builtin_amdgcn_global_load_tr_b128_v8i16 needs all 32 lanes of the wave, got 24 (workgroup "
          "(0,0,0), wave 0): launch a multiple of 32 work items"},
         {4, 48,
-         "k.hip:8: __builtin_amdgcn_ds_read_tr16_b64_v4i16 needs all 64 lanes of the wave, got 48 (workgroup "
+         "k.hip:9: __builtin_amdgcn_ds_read_tr16_b64_v4i16 needs all 64 lanes of the wave, got 48 (workgroup "
          "(0,0,0), wave 0): launch a multiple of 64 work items"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
