@@ -39,8 +39,8 @@ NUMBER(WAVES, EVERY, "waves", "waves", KNOB, ALWAYS, 1, 16, 1, "w%d", "waves of 
 WORD(K_PATH, ATTENTION, "k_path", "k-path", NULL, KNOB, FIRST, "K through padded LDS, or direct from global memory",
      LIST("lds", "direct"), LIST("", "kdirect"), SAME)
 WORD(V_PATH, ATTENTION, "v_path", "v-path", NULL, KNOB, FIRST,
-     "V through LDS (transposed on its way), gathered by column, or direct when given transposed",
-     LIST("lds", "gather", "direct"), LIST("", "vgather", "vdirect"), SAME)
+     "V through LDS (transposed on its way, or by loads that transpose), gathered by column, or direct when given transposed",
+     LIST("lds", "gather", "direct", "transpose"), LIST("", "vgather", "vdirect", "vtr"), SAME)
 WORD(Q_PATH, ATTENTION, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
      LIST("register", "lds"), LIST("", "qlds"), SAME)
 NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",

@@ -13,5 +13,20 @@ chip.matrix = {
         bf16 = { builtin = "32x32x16_bf16", element = "__bf16", length = 8 },
     },
 }
+-- Reads of LDS that transpose; device/FILE.hip has the function.
+chip.transposing = { wave64 = { from = "lds", file = "transpose_gfx950" } }
+-- As the family's, but V transposed by the reads, and where vector instructions bound the loop (the matrix instructions are twice as fast) more
+-- keys a tile, to do less for each.
+local defaults = { orientation = "kq", kq = { wave64 = {} }, qk = { wave64 = {} } }
+for _, orientation in ipairs { "kq", "qk" } do
+    for head_dim, tile in pairs(chip.defaults.forward[orientation].wave64) do
+        local own = { transposed = { v_path = "lds" } }
+        for knob, value in pairs(tile) do own[knob] = value end
+        own.v_path = "transpose"
+        if orientation == "kq" and head_dim <= 128 then own.block_k = 64 end
+        defaults[orientation].wave64[head_dim] = own
+    end
+end
+chip.defaults = { forward = defaults, pack = chip.defaults.pack }
 chip.permlane_swap = true -- v_permlane16_swap_b32, v_permlane32_swap_b32
 return chip

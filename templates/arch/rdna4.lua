@@ -3,5 +3,7 @@
 local family = {}
 for name, value in pairs(load("arch/rdna3.lua")) do family[name] = value end
 family.family = "rdna4"
+-- Loads that transpose: from memory, or from LDS; device/FILE.hip has the function.
+family.transposing = { wave32 = { from = "global", file = "transpose_gfx12" } }
 family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }
 return family

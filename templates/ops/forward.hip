@@ -32,8 +32,10 @@
 //%     fail("--pipeline 2 is built for --orientation qk with --k-path direct")
 //% end
 //%
+//% local v_lds = spec.v_path == "lds" or spec.v_path == "transpose"
 //% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
 //% forward = {
+//%     v_lds = v_lds,
 //%     -- The exponent of a weight, and l as it would be had the weights not been made larger.
 //%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
 //%     l = p_shift and "l * 0x1p-" .. p_shift .. "f" or "l",
@@ -45,7 +47,7 @@
 //%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
 //%     k_fence = spec.k_path == "direct" and ((D > 128 or not fast) and 1 or 4) or spec.q_path == "lds" and not fast and 2 or
-//%         spec.orientation == "qk" and spec.v_path ~= "lds" and 4 or 0,
+//%         spec.orientation == "qk" and not v_lds and 4 or 0,
 //% }
 //% local block_q = spec.block_m // spec.gqa
 //%
@@ -159,7 +161,7 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     (void)full;
 //% end
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
-//% if spec.v_path == "lds" then
+//% if forward.v_lds then
     if (masked && fmha_v_broken(keys, tile)) {
         fmha_clean_v(keys);
         fmha_barrier();

@@ -157,7 +157,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
-//% if spec.v_path == "lds" then
+//% if forward.v_lds then
             const $(atom.rows) v = fmha_v_operand(keys, (u32)t, (u32)j);
 //% else
             const $(atom.rows) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
@@ -166,7 +166,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(v, p[r][j], rows.o[r][t]);
         }
-//% if spec.v_path == "lds" then
+//% if forward.v_lds then
         if (masked || t % 4 == 3)
             FMHA_SCHEDULE_FENCE();
 //% else

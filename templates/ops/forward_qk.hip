@@ -189,7 +189,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
-//% if spec.v_path == "lds" then
+//% if forward.v_lds then
             const $(operand) v = fmha_v_operand(keys, (u32)t, (u32)j);
 //% else
             const $(operand) v = fmha_v_operand(keys, tile, masked, (u32)t, (u32)j, broken);
@@ -197,7 +197,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
-//% if spec.v_path == "lds" then
+//% if forward.v_lds then
             if (masked || t % 4 == 3)
                 FMHA_SCHEDULE_FENCE();
 //% else

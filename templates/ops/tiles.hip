@@ -11,7 +11,7 @@
 //% local fast = spec.align == 16
 //% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
 //% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
-//% local k_lds, v_lds = spec.k_path == "lds", spec.v_path == "lds"
+//% local k_lds, v_lds = spec.k_path == "lds", forward.v_lds
 //% local v_transposed = spec.v_layout == "transposed"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
 //% local reorder = spec.orientation == "kq"
@@ -28,6 +28,18 @@
 //% end
 //% if not v_transposed and spec.v_path == "direct" then
 //%     fail("--v-path direct needs V given transposed: add --v-layout transposed, or use --v-path lds or gather")
+//% end
+//%
+//% -- How V's tile comes into LDS: in the rows that it is given in, transposed in registers ("eights"); given transposed, in those rows ("as it
+//% -- is"); by loads that transpose 16 keys x 16 dimensions ("matrix"); in rows of keys, to be transposed by the reads ("rows").
+//% local v_kind = v_transposed and "as it is" or "eights"
+//% if spec.v_path == "transpose" then
+//%     local instead = v_transposed and "use --v-path lds or direct" or "use --v-path lds or gather"
+//%     local loads = arch.transposing and arch.transposing["wave" .. spec.wave]
+//%     if not loads then fail("--v-path transpose: no loads that transpose on " .. arch.name .. " in wave" .. spec.wave .. ": " .. instead) end
+//%     if v_transposed then fail("--v-path transpose: V is given transposed already: " .. instead) end
+//%     v_kind = loads.from == "global" and "matrix" or "rows"
+//%     if v_kind == "matrix" and not fast then fail("--v-path transpose: loads that transpose need --align 16: " .. instead) end
 //% end
 //%
 //% -- A tile is shared out in columns of a row: as many as the next power of two, so that share i of a thread is a fixed number of rows below
@@ -47,11 +59,21 @@
 //% local v_width = 8
 //% while v_width > 2 and (BK // 8) * power_of_two(DV // v_width) < threads do v_width = v_width // 2 end
 //% local v_pairs = v_width // 2
-//% local v_real = v_transposed and BK // 8 or DV // v_width
+//% local v_real = v_transposed and BK // 8 or DV // (v_kind == "rows" and 8 or v_width)
 //% local v_columns = power_of_two(v_real)
 //% local v_apart = threads // v_columns
-//% local v_rows = v_transposed and DV or BK // 8
+//% local v_rows = v_transposed and DV or v_kind == "rows" and BK or BK // 8
 //% local v_count = (v_rows + v_apart - 1) // v_apart
+//% -- Loads that transpose: one of a wave is a unit of 16 keys x 16 dimensions.
+//% local key_units, v_units = BK // 16, BK // 16 * ((DV + 15) // 16)
+//% if v_kind == "matrix" then v_count = (v_units + spec.waves - 1) // spec.waves end
+//% -- Whether a thread has no share i.
+//% local v_lacks
+//% if v_kind == "matrix" then
+//%     if v_units % spec.waves ~= 0 then v_lacks = "fmha_v_unit(thread, i) >= " .. v_units end
+//% elseif v_rows % v_apart ~= 0 then
+//%     v_lacks = "fmha_v_row(thread, i) >= " .. v_rows
+//% end
 //%
 //% -- A lane's operand: all of the contraction index where every lane group holds a copy, else the group's share of it.
 //% local L, operand, replicated = atom.share, atom.operand, atom.replicated
@@ -62,13 +84,13 @@
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
 //% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
 //% tiles = {
-//%     k_row = DP + 8, v_row = BK + 8,
+//%     k_row = DP + 8, v_row = (v_kind == "rows" and DVP or BK) + 8,
 //%     k_elements = k_lds and BK * (DP + 8) or 0,
-//%     v_elements = v_lds and DVP * (BK + 8) or 0,
+//%     v_elements = v_lds and (v_kind == "rows" and BK * (DVP + 8) or DVP * (BK + 8)) or 0,
 //%     lds = k_lds or v_lds,
 //%     flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0, -- a word for each wave says which tile of V is not finite
 //%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
-//%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_transposed and 4 or 8 * v_pairs) * v_count or 0) <= 40,
+//%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_kind == "eights" and 8 * v_pairs or 4) * v_count or 0) <= 40,
 //%     -- Calls that make a lane's operand; `first` counts where lane groups hold shares.
 //%     lds_operand = function(lds, at, first)
 //%         return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
@@ -238,7 +260,7 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% if k_lds then
 //%     thread_split("k", k_columns, k_apart, k_real)
 //% end
-//% if v_lds then
+//% if v_lds and v_kind ~= "matrix" then
 //%     thread_split("v", v_columns, v_apart, v_real)
 //% end
 //% if reorder then
@@ -267,6 +289,34 @@ FMHA_INLINE u32 fmha_lane_row(u32 lane)
 }
 //% end
 
+//% if v_kind == "matrix" or v_kind == "rows" then
+//%     include("device/" .. arch.transposing["wave" .. spec.wave].file .. ".hip")
+
+//% end
+//% if v_kind == "matrix" then
+/* The unit of 16 keys x 16 dimensions that is the thread's i-th share: units go through the keys first. */
+FMHA_INLINE u32 fmha_v_unit(u32 thread, u32 i)
+{
+    return thread / $(spec.wave) + i * $(spec.waves);
+}
+
+/* What the thread reads of it: eight dimensions of a key. It gets eight keys of a dimension. */
+FMHA_INLINE u32 fmha_v_key(u32 thread, u32 i)
+{
+    return fmha_v_unit(thread, i) % $(key_units) * 16 + thread / 16 % 2 * 8 + thread % 8;
+}
+
+FMHA_INLINE u32 fmha_v_dimension(u32 thread, u32 i)
+{
+    const u32 dimension = fmha_v_unit(thread, i) / $(key_units) * 16 + thread / 8 % 2 * 8;
+//%     if DV % 16 ~= 0 then
+    return dimension < $(DV) ? dimension : $(DV - 8); /* what lies past the end is not stored */
+//%     else
+    return dimension;
+//%     end
+}
+
+//% end
 struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
@@ -283,7 +333,7 @@ struct fmha_keys {
 //%     end
 //% end
 //% if v_lds then
-//%     if v_transposed then
+//%     if v_kind ~= "eights" then
     u32x4 v_next[$(v_count)];
 //%     else
     u32 v_next[$(v_count)][8][$(v_pairs)]; /* unit, key, pair of dimensions */
@@ -313,8 +363,13 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     keys.k_offset = fmha_k_row(keys.thread, 0) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread) * 16;
 //% end
 //% if v_lds and fast then
-//%     local rows, bytes = v_transposed and 1 or 8, v_transposed and 16 or v_width * 2
-    keys.v_offset = fmha_v_row(keys.thread, 0) * $(rows) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * $(bytes);
+//%     if v_kind == "matrix" then
+    keys.v_offset = fmha_v_key(keys.thread, 0) * (u32)(keys.v_stride * 2) + fmha_v_dimension(keys.thread, 0) * 2;
+//%     elseif v_kind == "eights" then
+    keys.v_offset = fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * $(v_width * 2);
+//%     else
+    keys.v_offset = fmha_v_row(keys.thread, 0) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * 16;
+//%     end
 //% end
 //% if k_lds and DP > D then
     for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
@@ -323,7 +378,13 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
             *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + column) = (u32x4){0, 0, 0, 0};
     }
 //% end
-//% if v_lds and DVP > DV then
+//% if v_kind == "rows" and DVP > DV then
+    for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
+#pragma unroll
+        for (u32 column = $(DV); column < $(DVP); column += 8)
+            *fmha_lds8(keys.v_lds, row * $(tiles.v_row) + column) = (u32x4){0, 0, 0, 0};
+    }
+//% elseif v_lds and DVP > DV then
 //%     local columns = BK // 8
     for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
         *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(tiles.v_row) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
@@ -384,16 +445,42 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const element *v_tile = fmha_v_tile(keys, tile);
     u32 thread = keys.thread;
-//%     if v_rows % v_apart ~= 0 then
-    if (fmha_v_row(thread, i) >= $(v_rows))
+//%     if v_lacks then
+    if ($(v_lacks))
         return;
 //%     end
 //%     if fast then
     if (part)
 //%     end
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
+//%     if v_kind == "matrix" then
+    const u32 key = fmha_v_key(thread, i), present = part && key >= rows ? rows - 1 : key;
+//%         if spec.waves % key_units == 0 and DV % 16 == 0 then
+    if (part) {
+        keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + fmha_v_dimension(thread, i) * 2));
+    } else {
+        FMHA_OPAQUE(keys.v_offset);
+        keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile + i * $(spec.waves // key_units * 16), keys.v_offset));
+    }
+//%         else
+    keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + fmha_v_dimension(thread, i) * 2));
+//%         end
+//%     else
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-//%     if v_transposed then
+//%     end
+//%     if v_kind == "rows" then
+    const u32 present = part && row >= rows ? rows - 1 : row;
+//%         if fast then
+    if (part) {
+        keys.v_next[i] = fmha_load8(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 16));
+    } else {
+        FMHA_OPAQUE(keys.v_offset);
+        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset));
+    }
+//%         else
+    keys.v_next[i] = fmha_load8(v_tile + (i64)present * keys.v_stride + column * 8);
+//%         end
+//%     elseif v_kind == "as it is" then
     if (part)
         keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride, column * 8, rows);
     else
@@ -402,7 +489,7 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
 //%         else
         keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
 //%         end
-//%     else
+//%     elseif v_kind == "eights" then
 //%         if fast then
     if (!part)
         FMHA_OPAQUE(keys.v_offset);
@@ -430,18 +517,27 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
 //%     end
 }
 
-/* Puts what fmha_prefetch_v loaded into LDS, one row a dimension. Between barriers. */
+//% local v_lds_row = v_kind == "rows" and "one row a key" or "one row a dimension"
+/* Puts what fmha_prefetch_v loaded into LDS, $(v_lds_row). Between barriers. */
 FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
 {
     u32 thread = keys.thread;
-//%     if v_rows % v_apart ~= 0 then
-    if (fmha_v_row(thread, i) >= $(v_rows))
+//%     if v_lacks then
+    if ($(v_lacks))
         return;
 //%     end
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-//%     if v_transposed then
-    *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
+//%     if v_kind == "matrix" then
+    const u32 unit = fmha_v_unit(thread, i);
+    const u32 dimension = unit / $(key_units) * 16 + thread % 16, key = unit % $(key_units) * 16 + thread / 16 % 2 * 8;
+    *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + key) = keys.v_next[i];
 //%     else
+    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
+//%     end
+//%     if v_kind == "rows" then
+    *fmha_lds8(keys.v_lds, row * $(tiles.v_row) + column * 8) = keys.v_next[i];
+//%     elseif v_kind == "as it is" then
+    *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
+//%     elseif v_kind == "eights" then
 #pragma unroll
     for (u32 c = 0; c < $(v_pairs); ++c) {
         u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
@@ -463,14 +559,17 @@ FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
 /* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
 FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 last)
 {
+//%     if v_lacks then
+    const u32 thread = keys.thread;
+//%     end
     u32 broken = 0;
 #pragma unroll
     for (u32 i = first; i < last; ++i) {
-//%     if v_rows % v_apart ~= 0 then
-        if (fmha_v_row(keys.thread, i) >= $(v_rows))
+//%     if v_lacks then
+        if ($(v_lacks))
             break;
 //%     end
-//%     if v_transposed then
+//%     if v_kind ~= "eights" then
 #pragma unroll
         for (u32 j = 0; j < 4; ++j)
             broken |= fmha_not_finite(keys.v_next[i][j]);
@@ -523,11 +622,17 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
     }
 //%     end
 //%     if v_lds then
+//%         if v_kind == "matrix" then
+#pragma unroll
+    for (u32 i = 0; i < $(v_count); ++i)
+        fmha_store_v(keys, i);
+//%         else
     if (fmha_v_shares(keys.thread)) {
 #pragma unroll
         for (u32 i = 0; i < $(v_count); ++i)
             fmha_store_v(keys, i);
     }
+//%         end
     if (masked)
         fmha_report_v(keys, tile, 0, $(v_count));
 //%     else
@@ -546,8 +651,12 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 #pragma unroll
     for (u32 i = 0; i < $(count); ++i) {
         $(load_share)(keys, tile, part, i);
+//%             if kind == "k" or v_kind ~= "matrix" then
         if ($(shares)(keys.thread))
             $(store_share)(keys, i);
+//%             else
+        $(store_share)(keys, i);
+//%             end
 //%             if kind == "v" then
         if (part)
             fmha_report_v(keys, tile, i, i + 1);
@@ -592,13 +701,30 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
 //% local broken_place = blocks > 1 and "u32 t, u32 j, u32 &broken, u32 h" or "u32 t, u32 j, u32 &broken"
 //% local v_load = blocks > 1 and "fmha_v_load(keys, tile, part, t, j, h)" or "fmha_v_load(keys, tile, part, t, j)"
 //% local v_first = "fmha_group_first(keys.lane / " .. N .. ")"
+//% local first_of_four = (N == 32 and "keys.lane % 32 / 16 * 16 + " or "") .. "keys.lane % 4 * 4" .. in_block
+//% if reorder then first_of_four = "fmha_natural(" .. first_of_four .. ")" end
 //% local v_operand = v_lds and tiles.lds_operand("keys.v_lds", "at", v_first) or tiles.load_operand("row + j * " .. M, v_first, M)
 //% if v_lds then
 /* $(dimensions_text) */
 FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, $(v_place))
 {
+//%     if v_kind == "rows" then
+    /* In each sixteen lanes four rows of keys are read by four lanes each, four dimensions a lane, and each lane gets four keys of one
+     * dimension: which dimensions a lane reads follows from those that the lanes get. */
+    const u32 key = j * $(M) + $(v_first) + keys.lane % 16 / 4, dimension = t * $(M) + $(first_of_four);
+    const u32 at = key * $(tiles.v_row) + dimension;
+    $(operand) all;
+#pragma unroll
+    for (u32 q = 0; q < $(L // 4); ++q) {
+        const u32x2 four = fmha_lds_transposed(keys.v_lds + at + q * $(4 * tiles.v_row));
+        all[2 * q] = four[0];
+        all[2 * q + 1] = four[1];
+    }
+    return all;
+//%     else
     const u32 at = (t * $(M) + $(own_row)) * $(tiles.v_row) + j * $(M);
     return $(v_operand);
+//%     end
 }
 //% else
 FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool part, $(v_place))
@@ -692,9 +818,10 @@ FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
 /* Puts zeros in place of what is not finite in V's tile. Between barriers. */
 FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
 {
-//%     local v_chunks = BK // 8
+//%     local v_lds_rows, v_chunks = DVP, BK // 8
+//%     if v_kind == "rows" then v_lds_rows, v_chunks = BK, DVP // 8 end
 #pragma nounroll
-    for (u32 i = keys.thread; i < $(DVP * v_chunks); i += $(threads)) {
+    for (u32 i = keys.thread; i < $(v_lds_rows * v_chunks); i += $(threads)) {
         u32x4 *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(tiles.v_row) + i % $(v_chunks) * 8), v = *at;
 #pragma unroll
         for (u32 j = 0; j < 4; ++j)
