@@ -220,6 +220,7 @@ FMHA_INLINE u32x4 fmha_load8_part(const element *row, u32 first, u32 count)
 {
     typedef element element8 __attribute__((ext_vector_type(8)));
     element8 all;
+    count = (u32)__builtin_amdgcn_readfirstlane((int)count); /* in a scalar register, wherever the compiler had it */
     FMHA_OPAQUE_UNIFORM(count); /* the indices are worked out here, not kept in scalar registers */
 #pragma unroll
     for (u32 i = 0; i < 8; ++i)

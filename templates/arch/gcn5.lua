@@ -1,10 +1,11 @@
 -- What chips of Vega without matrix instructions have in common: waves of 64, operands from the three other lanes of four (DPP). Sources: '"Vega"
 -- Instruction Set Architecture' and that of "Vega" 7nm, LLVM's AMDGPU usage page.
 
--- Default tiles. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers, an operand 8.
+-- Default tiles. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers, an operand 8. What lanes receive of an operand of K or V
+-- serves all of a wave's row tiles: three of them, with Q in LDS, for which at 256 dimensions there is no room.
 local kq = {
-    [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [64] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
 }
 -- Q is the operand whose rows lanes exchange: from registers, the compiler would hold what each lane receives of it, four times as many.

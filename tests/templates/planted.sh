@@ -95,4 +95,16 @@ plant 'cdna4: halves of a wave keep their own sum' $lanes 's/x = \(low\|own\) + 
 arch=gfx90a
 plant 'gfx90a: small weights in f16 are lost' arch/gfx90a.lua 's/^chip\.p_shift.*//' '--hd 64'
 plant 'gfx90a: l as large as the weights' ops/forward.hip 's/l = p_shift and .*, *$/l = "l",/' '--hd 64'
+
+# The product of chips without matrix instructions: of which row the lane has what, and both halves of a pair.
+arch=gfx1030
+plant 'dot: the neighbouring lane, by v_dot2c' device/dot2_gfx10.hip 's/0x150 + row/0x150 + (row ^ 1)/' '--hd 64'
+plant 'dot: sums clamped to 1' device/dot2_gfx10.hip 's/c, false)/c, true)/' '--hd 64'
+plant 'dot: a row of A for each lane' atoms/dot.hip 's/lane \/ 16 \* $(L) + lane % $(L);/lane % 16;/' '--hd 64'
+arch=gfx906
+plant 'dot: the neighbouring lane, by v_dot2' device/dot2_gfx9.hip 's/0x55 \* row/0x55 * (row ^ 1)/' '--hd 64'
+plant 'dot: places past the eighth are lost' atoms/dot.hip 's/p < 8/p < 4/' '--hd 64'
+arch=gfx9-generic
+plant 'dot: the neighbouring lane, by v_fma' device/fma_gfx9.hip 's/0x55 \* row/0x55 * (row ^ 1)/' '--hd 64'
+plant 'dot: low halves twice' device/fma_gfx9.hip 's/x\[1\]/x[0]/' '--hd 64'
 exit $failed

@@ -211,6 +211,26 @@ Test(driver, compile_refuses_what_the_chip_lacks) {
                            32,
                            "k.hip:4:10: error: use of undeclared identifier "
                            "'__builtin_amdgcn_wmma_f32_16x16x16_f16_w32'");
+    emu_test_compile_error("gfx906",
+                           "extern \"C\" __global__ void kernel(unsigned *out) {\n"
+                           "    out[0] = __builtin_amdgcn_permlanex16(0, out[0], 0, 0, true, true);\n}\n",
+                           64, "k.hip:2:14: error: use of undeclared identifier '__builtin_amdgcn_permlanex16'");
+    emu_test_compile_error("gfx906",
+                           "extern \"C\" __global__ void kernel(int *out) {\n"
+                           "    out[0] = __builtin_amdgcn_update_dpp(0, out[0], 0x150, 15, 15, true);\n}\n",
+                           64, "__builtin_amdgcn_update_dpp: dpp_ctrl is not one that is known of this chip");
+    emu_test_compile_error("gfx9-generic",
+                           "typedef _Float16 h __attribute__((ext_vector_type(2)));\n"
+                           "extern \"C\" __global__ void kernel(h *a, float *c) {\n"
+                           "    *c = __builtin_amdgcn_fdot2(*a, *a, *c, false);\n}\n",
+                           64, "k.hip:3:10: error: use of undeclared identifier '__builtin_amdgcn_fdot2'");
+    emu_test_compile_error("gfx906",
+                           "typedef _Float16 h __attribute__((ext_vector_type(4)));\n"
+                           "typedef float f __attribute__((ext_vector_type(4)));\n"
+                           "extern \"C\" __global__ void kernel(h *a, f *c) {\n"
+                           "    *c = __builtin_amdgcn_mfma_f32_16x16x16f16(*a, *a, *c, 0, 0, 0);\n}\n",
+                           64,
+                           "k.hip:4:10: error: use of undeclared identifier '__builtin_amdgcn_mfma_f32_16x16x16f16'");
 }
 
 Test(driver, compile_refuses_the_other_wave_size) {
