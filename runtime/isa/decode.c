@@ -364,6 +364,29 @@ static fmha_status resolve(decoder *d) {
     return status;
 }
 
+/* ---- Hazards -------------------------------------------------------------------------------------------- */
+
+static bool overlap(const isa_operand *a, const isa_operand *b) {
+    return a->kind == ISA_OPERAND_VGPR && b->kind == ISA_OPERAND_VGPR && a->reg < b->reg + b->count &&
+           b->reg < a->reg + a->count;
+}
+
+/* Between two WMMA of which the second takes the first's D for A or B the hardware wants a vector instruction, v_nop if
+ * there is no other (RDNA3 ISA guide, 7.9.1 WMMA Scheduling; compilers have the same of gfx12). Looked for within basic
+ * blocks. */
+static void note_hazards(isa_code *code) {
+    const isa_instruction *last = NULL; /* vector instruction of the block */
+    for (uint32_t n = 0; n < code->count; n++) {
+        isa_instruction *i = &code->list[n];
+        isa_class class = i->row->class;
+        last = n > 0 && i->block == code->list[n - 1].block ? last : NULL;
+        if (strncmp(i->row->name, "v_wmma_", 7) == 0 && last != NULL && strncmp(last->row->name, "v_wmma_", 7) == 0) {
+            i->too_soon = overlap(&last->operands[0], &i->operands[1]) || overlap(&last->operands[0], &i->operands[2]);
+        }
+        last = class == ISA_CLASS_VALU || class == ISA_CLASS_TRANS || class == ISA_CLASS_MATRIX ? i : last;
+    }
+}
+
 fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, const unsigned char *code, size_t bytes,
                        uint64_t address, isa_code *decoded) {
     char cpu[64];
@@ -400,6 +423,7 @@ fmha_status isa_decode(const char *symbol, const char *arch, unsigned wave, cons
                                              "kernel %s: expected a chip that this device runs, got %s", symbol, arch);
         if (status == FMHA_OK) {
             status = resolve(&d);
+            note_hazards(decoded);
         }
     }
     isa_llvm_close(llvm);

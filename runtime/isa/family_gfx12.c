@@ -68,7 +68,7 @@ static const isa_same same[] = {
      "v_mul_f64 v_add_f16 v_sub_f16 v_subrev_f16 v_mul_f16 v_fmac_f16 v_fmaak_f16 v_fmamk_f16 v_ldexp_f16 "
      "v_pk_fmac_f16 v_cvt_pk_rtz_f16_f32"},
     {ISA_RDNA4_VOP1,
-     "v_floor_f32 v_ceil_f32 v_trunc_f32 v_rndne_f32 v_fract_f32 v_exp_f32 v_log_f32 v_rcp_f32 v_rcp_iflag_f32 "
+     "v_nop v_floor_f32 v_ceil_f32 v_trunc_f32 v_rndne_f32 v_fract_f32 v_exp_f32 v_log_f32 v_rcp_f32 v_rcp_iflag_f32 "
      "v_rsq_f32 v_sqrt_f32 v_sin_f32 v_cos_f32 v_frexp_mant_f32 v_frexp_exp_i32_f32 v_mov_b32 v_not_b32 v_bfrev_b32 "
      "v_clz_i32_u32 v_ctz_i32_b32 v_cls_i32 v_rcp_f64 v_rsq_f64 v_sqrt_f64 v_floor_f64 v_ceil_f64 v_trunc_f64 "
      "v_rndne_f64 v_fract_f64 v_frexp_mant_f64 v_frexp_exp_i32_f64 v_cvt_f64_f32 v_cvt_f64_i32 v_cvt_f64_u32 "

@@ -134,6 +134,7 @@ typedef struct isa_instruction {
     const struct isa_instruction *second; /* of VOPD: the other half; NULL: none */
     bool copies;                          /* a scalar, as it is */
     bool words_apart;                     /* the low word of the result depends on the low words of the sources alone */
+    bool too_soon;                        /* it reads what a matrix instruction just before it writes (decode.h) */
     bool selects;                         /* the result of each lane is one of two sources, as the mask says */
     uint64_t address;                     /* in the code object */
     const char *text;                     /* as the disassembler writes it */

@@ -199,6 +199,7 @@ static const isa_row rows[] = {
     {"s_delay_alu", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},
     {"s_clause", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},
     {"s_nop", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},
+    {"v_nop", "", ISA_CLASS_VALU, NULL, nothing, ISA_GFX11, ISA_VOP1},
     {"s_setprio", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},
     {"s_sleep", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},
     {"s_sendmsg", "", ISA_CLASS_WAIT, NULL, nothing, ISA_GFX11, ISA_SOPP},

@@ -12,6 +12,11 @@ bool isa_matrix_begins(isa_wave *wave, const isa_instruction *i) {
         isa_report(wave, __builtin_ctzll(~exec), "matrix-lanes-off",
                    "a matrix instruction needs every lane, EXEC is 0x%llx", (unsigned long long)exec);
     }
+    if (i->too_soon) {
+        isa_report(wave, -1, "matrix-hazard",
+                   "reads A or B that the matrix instruction just before it writes: v_nop or an independent vector "
+                   "instruction must stand between");
+    }
     if (i->neg_lo != 0 || i->neg_hi != 0 || i->clamp) {
         isa_give_up(wave, "unsupported-modifier", "modifiers of matrix instructions are not known");
         return false;

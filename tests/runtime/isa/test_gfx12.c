@@ -112,6 +112,43 @@ Test(gfx12, a_signal_without_a_wait) {
     cr_assert_not_null(strstr(error, "lds-race"), "%s", error);
 }
 
+/* Two matrix instructions, of which the second takes the first's result, in v40 to v47, for an operand. */
+#define DEPENDENT(between, operands)                                                                                   \
+    ISA_TEST_KERNEL "(float *out) {\n"                                                                                 \
+                    "    typedef float vec4 __attribute__((ext_vector_type(4)));\n"                                    \
+                    "    typedef float vec8 __attribute__((ext_vector_type(8)));\n"                                    \
+                    "    vec4 zero = {0};\n"                                                                           \
+                    "    vec8 sum;\n"                                                                                  \
+                    "    asm volatile(\"v_wmma_f32_16x16x16_f16 v[40:47], %1, %1, 0\\n\" " between "\n"                \
+                    "\"v_wmma_f32_16x16x16_f16 %0, " operands "\" : \"=&v\"(sum) : \"v\"(zero) :\n"                    \
+                    "\"v40\", \"v41\", \"v42\", \"v43\", \"v44\", \"v45\", \"v46\", \"v47\");\n"                       \
+                    "    out[__builtin_amdgcn_workitem_id_x()] = sum.x;\n"                                             \
+                    "}\n"
+
+Test(gfx12, matrix_instructions_that_depend_on_the_one_just_before) {
+    static const struct {
+        const char *text;
+        bool hazard;
+    } cases[] = {
+        {DEPENDENT("", "v[40:43], %1, 0"), true},
+        {DEPENDENT("", "%1, v[44:47], 0"), true},
+        {DEPENDENT("\"s_nop 7\\n\"", "v[43:46], %1, 0"), true}, /* scalar instructions do not count */
+        {DEPENDENT("\"v_nop\\n\"", "v[40:43], %1, 0"), false},
+        {DEPENDENT("", "%1, %1, v[40:47]"), false},                 /* for C the hardware waits */
+        {DEPENDENT("\"s_branch 0\\n\"", "v[40:43], %1, 0"), false}, /* in another basic block it is not looked for */
+    };
+    uint32_t seen[ITEMS];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        run(cases[i].text, 32, 1, seen);
+        if (cases[i].hazard) {
+            isa_test_finding(&test, "matrix-hazard", "reads A or B that the matrix instruction just before it writes");
+            test.driver->clear_findings(test.device);
+        } else {
+            expect_no_finding();
+        }
+    }
+}
+
 /* One of the waves is told that it was the first, once for each time that the barrier is passed. */
 Test(gfx12, the_first_to_signal) {
     uint32_t seen[ITEMS];

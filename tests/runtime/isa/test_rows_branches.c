@@ -109,6 +109,7 @@ ROWS_TEST(ends) {
 
 ROWS_TEST(hints_change_nothing) {
     static const char *const texts[] = {"s_nop 0",
+                                        "v_nop",
                                         "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(VALU_DEP_2)",
                                         "s_clause 0x3",
                                         "s_setprio 2",
