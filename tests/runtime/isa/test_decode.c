@@ -1,5 +1,6 @@
 /* What the device reads of the disassembler's words, and what it refuses. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,52 @@ Test(parse, refuses_what_it_does_not_understand) {
     expect_refusal("s_waitcnt vmcnt(1) somecnt(2)", "expected vmcnt(N), expcnt(N) or lgkmcnt(N), got 'somecnt(2)'");
     expect_refusal("ds_swizzle_b32 v0, v1 offset:swizzle(FFT,3)",
                    "expected a pattern of lanes that is known, got 'FFT,3)'");
+}
+
+static void parse_gfx12(const char *text) {
+    cr_assert(isa_parse(isa_family_of("gfx1201"), text, &parsed, operands, why, sizeof why), "%s: %s", text, why);
+}
+
+Test(parse, words_of_gfx12) {
+    parse_gfx12("global_load_b128 v[0:3], v4, s[2:3] offset:-8388608 th:TH_LOAD_NT scope:SCOPE_SE nv");
+    cr_assert(parsed.offset == -8388608 && !parsed.returns);
+    static const char *const results[] = {"th:TH_ATOMIC_RETURN", "th:TH_ATOMIC_NT_RETURN scope:SCOPE_DEV",
+                                          "scope:SCOPE_SYS th:TH_ATOMIC_RETURN"};
+    char text[128];
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        snprintf(text, sizeof text, "global_atomic_add_u32 v0, v[2:3], v4, off %s", results[i]);
+        parse_gfx12(text);
+        cr_assert(parsed.returns, "%s", text);
+    }
+    parse_gfx12("global_atomic_add_u32 v[2:3], v4, off th:TH_ATOMIC_NT scope:SCOPE_DEV");
+    cr_assert_not(parsed.returns);
+    parse_gfx12("s_getreg_b32 s4, hwreg(HW_REG_WAVE_MODE, 4, 4)");
+    cr_assert_eq(operands[1].constant, 1 | 4 << 6 | 3 << 11);
+    parse_gfx12("global_inv scope:SCOPE_DEV");
+    cr_assert_eq(parsed.operand_count, 0);
+    parse_gfx12("s_wait_alu depctr_va_vcc(0)");
+    cr_assert_str_eq(parsed.row->name, "s_waitcnt_depctr");
+    parse_gfx12("v_wmma_f32_16x16x16_bf16 v[0:7], v[8:11], v[12:15], v[0:7]");
+    cr_assert_str_eq(parsed.row->name, "v_wmma_f32_16x16x16_bf16@rdna4");
+}
+
+/* What other families have, and what of gfx12 is left out. */
+Test(parse, refuses_words_of_other_families) {
+    static const char *const texts[] = {"v_max_f32_e32 v0, v1, v2",
+                                        "s_waitcnt vmcnt(0)",
+                                        "s_barrier",
+                                        "s_add_u32 s0, s1, s2",
+                                        "global_load_dword v0, v[2:3], off",
+                                        "global_load_tr_b64 v[0:1], v[2:3], off",
+                                        "v_wmma_f32_16x16x16_fp8_fp8 v[0:7], v[8:9], v[10:11], v[0:7]",
+                                        "v_wmma_f16_16x16x16_f16 v[0:3], v[8:11], v[12:15], v[0:3]",
+                                        "s_barrier_leave",
+                                        "buffer_load_b32 v0, off, s[4:7], null"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cr_assert_not(isa_parse(isa_family_of("gfx1201"), texts[i], &parsed, operands, why, sizeof why), "%s",
+                      texts[i]);
+        cr_assert_str_eq(why, "the device does not know it on this chip");
+    }
 }
 
 /* ---- What the tables say ----------------------------------------------------------------------------------- */

@@ -598,6 +598,48 @@ ROWS_TEST(scalars) {
     run_scalars(&rows_of_scalar_extremes);
 }
 
+/* An inline float is one of the operand's width. */
+ROWS_TEST(constants_of_scalar_halves) {
+    if (!machine_has("s_add_f16")) {
+        return;
+    }
+    machine *m = machine_new(32, false);
+    isa_wave *wave = machine_wave(m);
+    wave->sgpr[1] = (uint32_t)rows_half_bits(3.0f) | 0xabcd0000u;
+    machine_run(m, "s_add_f16 s0, 1.0, s1");
+    cr_assert_eq(wave->sgpr[0], rows_half_bits(4.0f));
+    wave->sgpr[0] = (uint32_t)rows_half_bits(0.5f);
+    machine_run(m, "s_fmac_f16 s0, s1, -2.0");
+    cr_assert_eq(wave->sgpr[0], rows_half_bits(-5.5f));
+    machine_run(m, "s_cmp_lt_f16 s1, 4.0");
+    cr_assert(wave->scc);
+    if (machine_has("s_max_num_f16")) {
+        machine_run(m, "s_max_num_f16 s0, s1, 4.0");
+        cr_assert_eq(wave->sgpr[0], rows_half_bits(4.0f));
+    }
+    machine_free(m);
+}
+
+/* Signs and the clamp, which scalars have nowhere else. */
+ROWS_TEST(modifiers_of_scalar_functions) {
+    if (!machine_has("v_s_exp_f32")) {
+        return;
+    }
+    machine *m = machine_new(32, false);
+    isa_wave *wave = machine_wave(m);
+    wave->sgpr[1] = (uint32_t)rows_float_bits(2.0f);
+    machine_run(m, "v_s_exp_f32 s5, -s1");
+    cr_assert_eq(rows_float(wave->sgpr[5]), 0.25f);
+    wave->sgpr[1] = (uint32_t)rows_float_bits(-2.0f);
+    machine_run(m, "v_s_exp_f32 s5, |s1|");
+    cr_assert_eq(rows_float(wave->sgpr[5]), 4.0f);
+    machine_run(m, "v_s_exp_f32 s5, |s1| clamp");
+    cr_assert_eq(rows_float(wave->sgpr[5]), 1.0f);
+    machine_run(m, "v_s_log_f16 s5, 4.0");
+    cr_assert_eq(wave->sgpr[5], rows_half_bits(2.0f));
+    machine_free(m);
+}
+
 /* ---- Families ---------------------------------------------------------------------------------------------- */
 
 enum { TESTS_MAX = 96 };
