@@ -125,6 +125,10 @@ extern const isa_names isa_names_gfx9;
 
 /* The ids of the workgroup in scalar registers from `reg` on. */
 void isa_place_in_sgprs(isa_wave *wave, unsigned reg);
+/* The same, and behind them where the wave's scratch begins in that of all waves, if the kernel has any (LLVM's guide,
+ * SGPR Register Set Up Order). Compilers add it to the address of the scratch's buffer in kernels without scratch, too,
+ * and then use neither. */
+void isa_place_with_scratch(isa_wave *wave, unsigned reg);
 /* In trap temporaries: x in ttmp9, y and z in the halves of ttmp7. */
 void isa_place_in_ttmps(isa_wave *wave, unsigned reg);
 /* The ids of the work items in v0: x in bits 0 to 9, y in 10 to 19 and z in 20 to 29, as far as they are asked for. */

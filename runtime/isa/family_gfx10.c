@@ -299,7 +299,11 @@ static const isa_same same[] = {
      "ds_add_rtn_u64 ds_sub_rtn_u64 ds_min_rtn_i64 ds_max_rtn_i64 ds_min_rtn_u64 ds_max_rtn_u64 ds_and_rtn_b64 "
      "ds_or_rtn_b64 ds_xor_rtn_b64 ds_inc_rtn_u64 ds_dec_rtn_u64 ds_rsub_u32 ds_rsub_u64 ds_rsub_rtn_u32 "
      "ds_rsub_rtn_u64"},
-    {ISA_RDNA2_MUBUF, "buffer_gl0_inv buffer_gl1_inv"},
+    {ISA_RDNA2_MUBUF,
+     "buffer_load_ubyte buffer_load_sbyte buffer_load_ushort buffer_load_sshort buffer_load_dword "
+     "buffer_load_dwordx2 buffer_load_dwordx3 buffer_load_dwordx4 buffer_store_byte buffer_store_short "
+     "buffer_store_dword buffer_store_dwordx2 buffer_store_dwordx3 buffer_store_dwordx4 buffer_store_short_d16_hi "
+     "buffer_store_byte_d16_hi buffer_gl0_inv buffer_gl1_inv"},
     {NULL, NULL},
 };
 
@@ -330,6 +334,6 @@ const isa_family isa_family_gfx103 = {
     .mode_known = 0x000003f0,
     .mode = isa_mode_gfx6_to_gfx11,
     .vgprs = isa_vgprs_gfx10_to_gfx12,
-    .place = isa_place_in_sgprs,
+    .place = isa_place_with_scratch,
     .items = isa_items_apart,
 };

@@ -47,25 +47,6 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
     return ((rsrc1 & 0x3fu) + 1) * 8 - vgprs_gfx90a(rsrc1, rsrc3, 64);
 }
 
-/* ---- At the start ------------------------------------------------------------------------------------------ */
-
-/* Behind the workgroup's ids comes where the wave's scratch begins in that of all waves, if the kernel has any (LLVM's
- * guide, SGPR Register Set Up Order). Compilers add it to the address of the scratch's buffer in kernels without
- * scratch, too, and then use neither. */
-static void place(isa_wave *wave, unsigned reg) {
-    const isa_kernel *kernel = wave->group->launch->kernel;
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        reg += (kernel->rsrc2 & (uint32_t)ISA_RSRC2_GROUP_X << dimension) != 0;
-    }
-    isa_place_in_sgprs(wave, kernel->user_sgprs);
-    if ((kernel->rsrc2 & ISA_RSRC2_SCRATCH) != 0 || (kernel->rsrc_properties & ISA_USER_PRIVATE_BUFFER) != 0) {
-        wave->sgpr[reg] = (uint32_t)(wave->number * (size_t)wave->lanes * kernel->scratch_bytes);
-        if (wave->checks != NULL) {
-            wave->checks->sgpr_written[reg] = true;
-        }
-    }
-}
-
 /* ---- Facts ------------------------------------------------------------------------------------------------- */
 
 /* One counter for loads and stores. */
@@ -81,7 +62,8 @@ static void place(isa_wave *wave, unsigned reg) {
 #define COMMON(target_, bit_)                                                                                          \
     .target = target_, .bit = ISA_GFX9, .variant = bit_, .names = &isa_names_gfx9, .waves = 64, .scalars = 102,        \
     .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept, .queues = QUEUES,      \
-    .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11, .place = place
+    .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11,                                \
+    .place = isa_place_with_scratch
 
 const isa_family isa_family_gfx906 = {
     COMMON("gfx906", ISA_GFX906), .chips = EMU_GCN5, .generic = "gfx9-generic",      .hints = hints,

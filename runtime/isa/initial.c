@@ -28,6 +28,17 @@ void isa_place_in_sgprs(isa_wave *wave, unsigned reg) {
     }
 }
 
+void isa_place_with_scratch(isa_wave *wave, unsigned reg) {
+    const isa_kernel *kernel = wave->group->launch->kernel;
+    isa_place_in_sgprs(wave, reg);
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        reg += asks_for_group(wave, dimension);
+    }
+    if ((kernel->rsrc2 & ISA_RSRC2_SCRATCH) != 0 || (kernel->rsrc_properties & ISA_USER_PRIVATE_BUFFER) != 0) {
+        set_sgpr(wave, reg, (uint32_t)(wave->number * (size_t)wave->lanes * kernel->scratch_bytes));
+    }
+}
+
 void isa_place_in_ttmps(isa_wave *wave, unsigned reg) {
     const unsigned *at = wave->group->at;
     (void)reg;

@@ -29,6 +29,10 @@ enum {
  * every family, for texts name them. Registers that others have besides are numbered in family.c. */
 enum { ISA_VCC = 106, ISA_TTMP = 108, ISA_NULL = 124, ISA_M0 = 125, ISA_EXEC = 126 };
 
+/* Hardware registers, by the numbers of s_getreg and s_setreg (LLVM's "Syntax of AMDGPU Instruction Operands", hwreg).
+ */
+enum { ISA_HW_MODE = 1, ISA_HW_FLAT_SCR_LO = 20, ISA_HW_FLAT_SCR_HI = 21 };
+
 /* Where generic addresses of LDS and of scratch begin: 32 bits of either follow. No address of the host is there. */
 #define ISA_SHARED_BASE  (UINT64_C(1) << 60)
 #define ISA_PRIVATE_BASE (UINT64_C(2) << 60)

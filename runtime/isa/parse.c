@@ -128,13 +128,15 @@ static bool take_constant(parser *p, isa_operand *operand) {
     return true;
 }
 
-/* "HW_REG_MODE)" or "HW_REG_MODE, 4, 4)" as bits 0 to 5 register, 6 to 10 offset, 11 to 15 size less one. */
+/* "HW_REG_MODE)" or "HW_REG_MODE, 4, 4)" as bits 0 to 5 register, 6 to 10 offset, 11 to 15 size less one. gfx10 has
+ * besides where its scratch begins, which kernels write and nothing here reads. */
 static bool take_hardware_register(parser *p, isa_operand *operand) {
-    enum { MODE = 1 };
     unsigned long offset = 0, size = 32;
-    if (!take_word(p, "HW_REG_MODE") && !take_word(p, "HW_REG_WAVE_MODE")) {
+    bool scratch_low = take_word(p, "HW_REG_FLAT_SCR_LO"), scratch = scratch_low || take_word(p, "HW_REG_FLAT_SCR_HI");
+    if (!scratch && !take_word(p, "HW_REG_MODE") && !take_word(p, "HW_REG_WAVE_MODE")) {
         return refuse(p, "HW_REG_MODE, the one hardware register that is known");
     }
+    unsigned reg = !scratch ? ISA_HW_MODE : scratch_low ? ISA_HW_FLAT_SCR_LO : ISA_HW_FLAT_SCR_HI;
     if (take(p, ", ")) {
         if (!take_number(p, &offset) || !take(p, ", ") || !take_number(p, &size) || size == 0 || offset + size > 32) {
             return refuse(p, "the first bit and the number of bits");
@@ -142,7 +144,7 @@ static bool take_hardware_register(parser *p, isa_operand *operand) {
     }
     operand->kind = ISA_OPERAND_CONSTANT;
     operand->count = 1;
-    operand->constant = MODE | offset << 6 | (size - 1) << 11;
+    operand->constant = reg | offset << 6 | (size - 1) << 11;
     return take(p, ")") || refuse(p, "')'");
 }
 

@@ -65,7 +65,11 @@ static void s_call_b64(isa_wave *wave, const isa_instruction *i) {
 
 /* ---- MODE ------------------------------------------------------------------------------------------------ */
 
-/* The register's number, first bit and size are in the constant. Of hardware registers the parser knows MODE alone. */
+/* The register's number, first bit and size are in the constant. */
+static bool is_mode(const isa_operand *field) {
+    return (field->constant & 63) == ISA_HW_MODE;
+}
+
 static uint32_t field_mask(const isa_operand *field) {
     uint32_t size = (uint32_t)(field->constant >> 11 & 31) + 1;
     return size == 32 ? UINT32_MAX : (1u << size) - 1;
@@ -73,6 +77,10 @@ static uint32_t field_mask(const isa_operand *field) {
 
 static void s_getreg_b32(isa_wave *wave, const isa_instruction *i) {
     const isa_operand *field = &i->operands[1];
+    if (!is_mode(field)) {
+        isa_give_up(wave, "unsupported-register", "reads a hardware register other than MODE");
+        return;
+    }
     isa_write_scalar(wave, &i->operands[0], wave->mode >> (field->constant >> 6 & 31) & field_mask(field));
 }
 
@@ -93,6 +101,9 @@ static void s_setreg_b32(isa_wave *wave, const isa_instruction *i) {
     const isa_operand *field = &i->operands[0];
     uint32_t shift = (uint32_t)(field->constant >> 6 & 31), mask = field_mask(field);
     uint32_t value = isa_read_scalar(wave, &i->operands[1]) & mask;
+    if (!is_mode(field)) {
+        return;
+    }
     set_mode(wave, (wave->mode & ~(mask << shift)) | value << shift);
 }
 

@@ -164,21 +164,40 @@ Test(functions, spilled_in_waves_of_64) {
     run_all("gfx1151", "", SPILLED, 64);
 }
 
-/* gfx9 differs from chip to chip in scratch, in where registers go that there is no room for, and in instructions. With
- * FMHA_TEST_LONG=1 each in each way. */
-Test(functions, on_gfx9) {
-    static const struct {
-        const char *chip, *attributes, *kernel;
-        bool always;
-    } cases[] = {{"gfx906", "", "", false}, {"gfx906", CALLED, "", true},  {"gfx906", "", SPILLED, true},
-                 {"gfx908", "", "", false}, {"gfx908", CALLED, "", false}, {"gfx908", "", SPILLED, true},
-                 {"gfx90a", "", "", true},  {"gfx90a", CALLED, "", true},  {"gfx90a", "", SPILLED, false},
-                 {"gfx942", "", "", false}, {"gfx942", CALLED, "", true},  {"gfx942", "", SPILLED, false},
-                 {"gfx950", "", "", true},  {"gfx950", CALLED, "", false}, {"gfx950", "", SPILLED, false}};
+typedef struct way {
+    const char *chip, *attributes, *kernel;
+    int wave;
+    bool always;
+} way;
+
+/* With FMHA_TEST_LONG=1 each in each way. */
+static void run_ways(const way *ways, size_t count) {
     const char *all = getenv("FMHA_TEST_LONG");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        if (cases[i].always || (all != NULL && strcmp(all, "1") == 0)) {
-            run_all(cases[i].chip, cases[i].attributes, cases[i].kernel, 64);
+    for (size_t i = 0; i < count; i++) {
+        if (ways[i].always || (all != NULL && strcmp(all, "1") == 0)) {
+            run_all(ways[i].chip, ways[i].attributes, ways[i].kernel, ways[i].wave);
         }
     }
+}
+
+/* gfx9 differs from chip to chip in scratch, in where registers go that there is no room for, and in instructions. */
+Test(functions, on_gfx9) {
+    static const way ways[] = {
+        {"gfx906", "", "", 64, false}, {"gfx906", CALLED, "", 64, true},  {"gfx906", "", SPILLED, 64, true},
+        {"gfx908", "", "", 64, false}, {"gfx908", CALLED, "", 64, false}, {"gfx908", "", SPILLED, 64, true},
+        {"gfx90a", "", "", 64, true},  {"gfx90a", CALLED, "", 64, true},  {"gfx90a", "", SPILLED, 64, false},
+        {"gfx942", "", "", 64, false}, {"gfx942", CALLED, "", 64, true},  {"gfx942", "", SPILLED, 64, false},
+        {"gfx950", "", "", 64, true},  {"gfx950", CALLED, "", 64, false}, {"gfx950", "", SPILLED, 64, false}};
+    run_ways(ways, sizeof ways / sizeof ways[0]);
+}
+
+/* gfx10.3 has scratch as gfx9 has, and waves of both sizes; gfx12 has scratch as gfx11 has. */
+Test(functions, on_gfx10_and_gfx12) {
+    static const way ways[] = {
+        {"gfx1030", "", "", 32, true},       {"gfx1030", CALLED, "", 32, true},  {"gfx1030", "", SPILLED, 32, false},
+        {"gfx1030", "", "", 64, false},      {"gfx1030", CALLED, "", 64, false}, {"gfx1030", "", SPILLED, 64, true},
+        {"gfx1201", "", "", 32, true},       {"gfx1201", CALLED, "", 32, false}, {"gfx1201", "", SPILLED, 32, true},
+        {"gfx1201", "", "", 64, false},      {"gfx1201", CALLED, "", 64, true},  {"gfx1201", "", SPILLED, 64, false},
+        {"gfx12-generic", "", "", 32, false}};
+    run_ways(ways, sizeof ways / sizeof ways[0]);
 }

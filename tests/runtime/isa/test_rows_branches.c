@@ -85,6 +85,12 @@ ROWS_TEST(mode) {
         machine_finding(m, kind, text);
         cr_assert_str_eq(kind, "unsupported-mode");
     }
+    machine_run(m, "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_LO), s2"); /* where scratch begins */
+    machine_run(m, "s_setreg_b32 hwreg(HW_REG_FLAT_SCR_HI), s2");
+    cr_assert_not(wave->failed);
+    machine_run(m, "s_getreg_b32 s4, hwreg(HW_REG_FLAT_SCR_HI)");
+    machine_finding(m, kind, text);
+    cr_assert_str_eq(kind, "unsupported-register");
     cr_assert_str_eq(
         machine_refusal(m, "s_getreg_b32 s4, hwreg(HW_REG_SHADER_CYCLES, 0, 20)"),
         "expected HW_REG_MODE, the one hardware register that is known, got 'HW_REG_SHADER_CYCLES, 0, 20)'");
