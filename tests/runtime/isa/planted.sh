@@ -65,12 +65,23 @@ plant() { # NAME KIND LINE SCRIPT
 
 wrong='over its bound|expected .* got|NAN|nan' # an element, found by comparison
 
-for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gfx950,kq gfx908,qk; do
+for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gfx950,kq gfx908,qk gfx1030,kq; do
     arch=${kernel%,*}
     orientation=${kernel#*,}
     matrix=v_wmma read='ds_load_b128.* offset:' write=ds_store_b128 load=global_load_b128 store=global_store_b
     lanes=v_cmpx_ left_on='s/v_cmpx_.*/s_nop 0/' exec_back='s_or_b32 exec_lo, exec_lo' last=global_store
+    far=2048
+    product= # what begins the first product, if not the matrix instruction
+    swap='s/([av]\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
+    turn='s/^(.*v_(wmma|mfma)[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\3, v\3 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
+    drop='s/, v\[[0-9:]+\]$/, 0/'
     case $arch in
+    gfx10*) # dot products, each in a text of its own, whose lanes share a row by DPP
+        argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
+        weaker='s/lgkmcnt\(([0-9]+)\)/lgkmcnt(63)/'
+        matrix=v_dot2c product=ASMSTART swap='s/(v[0-9]+), (v[0-9]+) row_share/\2, \1 row_share/'
+        turn='s/row_share:[0-9]+/row_share:9/' drop=d far=2032
+        read='ds_read_b128.* offset:' write=ds_write_b128 load=global_load_dwordx4 store='global_store_(dword|short)' ;;
     gfx12*) # a counter for each kind of access; the barrier in two steps
         argument_wait='s_wait_kmcnt 0x0' lds_wait=s_wait_dscnt load_wait=s_wait_loadcnt
         weaker='s/0x[0-9a-f]+/0x3f/' ;;
@@ -95,8 +106,8 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
         exit 1
     }
     plant 'wait of an argument deleted' missing-wait "$(line_of 1 "$argument_wait")" d
-    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" $matrix)" d
-    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" $matrix)" \
+    plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" ${product:-$matrix})" d
+    plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" ${product:-$matrix})" \
         "$weaker"
     plant 'wait of a global load deleted' missing-wait "$(line_of 1 "$load_wait")" d
     case $arch in
@@ -111,13 +122,11 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
         plant 'barrier deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
         plant 'second barrier deleted' 'lds-race|lds-unwritten' "$(line_of 2 s_barrier)" d ;;
     esac
-    plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 $matrix)" \
-        's/([av]\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
-    plant 'lanes of a matrix instruction turned' "$wrong|matrix-not-replicated" "$(line_of 1 $matrix)" \
-        's/^(.*v_(wmma|mfma)[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\3, v\3 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
+    plant 'operands of a matrix instruction swapped' "$wrong" "$(line_of 1 $matrix)" "$swap"
+    plant 'lanes of a matrix instruction turned' "$wrong|matrix-not-replicated" "$(line_of 1 $matrix)" "$turn"
     case $arch in
     gfx908) plant 'matrix instruction dropped' "$wrong" "$(line_of 4 $matrix)" d ;; # it adds to no constant
-    *) plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 $matrix)" 's/, v\[[0-9:]+\]$/, 0/' ;;
+    *) plant 'sum of a matrix instruction dropped' "$wrong" "$(line_of 4 $matrix)" "$drop" ;;
     esac
     plant 'register of an exponential swapped' "$wrong" "$(line_of 5 v_exp_f32_e32)" 's/(v[0-9]+), v[0-9]+/\1, v1/'
     plant 'exponential dropped' "$wrong" "$(line_of 1 v_exp_f32_e32)" 's/v_exp_f32_e32/v_mov_b32_e32/'
@@ -131,7 +140,7 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
     esac
     plant 'write to LDS dropped' 'lds-unwritten|lds-race' "$(line_of 1 $write)" d
     plant 'offset of a global load wrong' "out-of-bounds|outside-tensor|$wrong" "$(line_of 1 $load)" \
-        's/( offset:[0-9]+)?$/ offset:2048/'
+        "s/( offset:[0-9]+)?$/ offset:$far/"
     plant 'offset of a store wrong' 'outside-tensor|out-of-bounds|output-unwritten' "$(line_of 1 "$store")" \
         's/( offset:-?[0-9]+)?$/ offset:-4/'
     plant 'lanes left on' 'outside-tensor|out-of-bounds|output-race' \
