@@ -69,12 +69,28 @@ COLD static void report_lds(emu_lane *lane, emu_lds_fault fault, const emu_lds_d
     }
 }
 
+COLD static void report_not_arrived(emu_lane *lane, const emu_wave *loader, size_t place, bool write, const void *at) {
+    char where[EMU_ADDRESS_BYTES];
+    emu_report_access(lane, "lds-not-arrived", at,
+                      "wait in the wave that loads, before the barrier, by a release fence of the workgroup or by "
+                      "__builtin_amdgcn_s_waitcnt(0x0f70), which is vmcnt(0)",
+                      "%s %s, which a load of wave %u from memory fills and no wait of that wave has ended",
+                      write ? "writes" : "reads", emu_address_text(lane, lane->lds_begin + place, where),
+                      loader->number);
+}
+
 ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {
     emu_lds_detail detail;
     emu_lds_fault fault = write ? emu_lds_write(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail)
                                 : emu_lds_read(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail);
     if (__builtin_expect(fault != EMU_LDS_FINE, 0)) {
         report_lds(lane, fault, &detail, place, bytes, write, at);
+    }
+    if (__builtin_expect(lane->wave->worker->lds_loads != 0, 0)) {
+        const emu_wave *loader = emu_lds_loads_find(lane->wave->worker, place, bytes);
+        if (loader != NULL) {
+            report_not_arrived(lane, loader, place, write, at);
+        }
     }
     if (__builtin_expect(lane->wave->worker->count != NULL, 0)) {
         emu_count_lds(lane, place, bytes, write, at);
@@ -289,6 +305,18 @@ void *emu_access_copy(void *to, const void *from, unsigned long bytes) {
 void *emu_access_fill(void *to, int byte, unsigned long bytes) {
     check((uintptr_t)to, bytes, true, __builtin_return_address(0));
     return memset(to, byte, bytes);
+}
+
+void emu_access_memory_at(emu_lane *lane, const struct fmha_emu_site *site, uintptr_t address, size_t bytes) {
+    memory_access(lane, address, bytes, false, site);
+}
+
+void emu_access_lds_at(emu_lane *lane, const struct fmha_emu_site *site, uintptr_t address, size_t bytes) {
+    size_t place = address - lane->lds_begin;
+    if (place >= EMU_LDS_AREA_BYTES) {
+        report_lds(lane, EMU_LDS_OUTSIDE, &(emu_lds_detail){.at = place}, place, bytes, true, site);
+    }
+    lds_access(lane, place, bytes, true, site);
 }
 
 void emu_access_misaligned(const struct fmha_emu_misaligned *access) {

@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 3
+#define FMHA_EMU_ABI_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,6 +43,7 @@ enum fmha_emu_operation {
     FMHA_EMU_PERMLANE32_SWAP,
     FMHA_EMU_DS_READ_B64_TR_B16,
     FMHA_EMU_GLOBAL_LOAD_TR_B128,
+    FMHA_EMU_GLOBAL_LOAD_LDS,
     FMHA_EMU_OPERATION_COUNT
 };
 
@@ -67,6 +68,11 @@ enum {
     FMHA_EMU_RESULT_HIGH,
     FMHA_EMU_WORDS = 8
 };
+
+/* FMHA_EMU_GLOBAL_LOAD_LDS: members of fmha_emu_site.immediate; and of its operands, two of unsigned long in
+ * fmha_emu_lane.a. */
+enum { FMHA_EMU_LOAD_BYTES, FMHA_EMU_LOAD_OFFSET, FMHA_EMU_LOAD_CHECKED };
+enum { FMHA_EMU_LOAD_FROM, FMHA_EMU_LOAD_TO, FMHA_EMU_LOAD_OPERANDS };
 
 /* The part of a lane that its kernel sees. First its operands and results of the operation at which the wave meets: a
  * lane writes and reads its own alone, so that results need not be consumed before another lane brings its next
@@ -97,6 +103,8 @@ struct fmha_emu_engine {
     void (*meet)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
     void *(*lds)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site, unsigned long bytes);
     void *(*lds_dynamic)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
+    /* The wave waits until at most `left` of its loads from memory into LDS are under way. */
+    void (*wait_lds_loads)(struct fmha_emu_lane *lane, unsigned left);
     /* Before each access to memory (emu_access.h); `read` and `write` are indexed by the logarithm of the size. They
      * are jumped to, so that they return into the kernel, to the place of the access. */
     void (*read[5])(unsigned long address);

@@ -1,5 +1,5 @@
 /* CDNA (gfx908, gfx90a, gfx942, gfx950): matrix instructions; the exchange of rows and the transposing load that CDNA4
- * adds. */
+ * adds; from gfx942 on loads from memory into LDS. */
 #pragma once
 
 /* A and B: `Length` halves a lane; C and D: M M / 64 floats. */
@@ -88,4 +88,38 @@ typedef __bf16 fmha_emu_bfloat4 __attribute__((ext_vector_type(4)));
     FMHA_EMU_DS_READ_TR("__builtin_amdgcn_ds_read_tr16_b64_v4f16", fmha_emu_half4, from)
 #define __builtin_amdgcn_ds_read_tr16_b64_v4bf16(from)                                                                 \
     FMHA_EMU_DS_READ_TR("__builtin_amdgcn_ds_read_tr16_b64_v4bf16", fmha_emu_bfloat4, from)
+#endif
+
+#if defined(FMHA_EMU_LOADS_INTO_LDS)
+#if defined(__gfx950__)
+constexpr bool fmha_emu_load_lds_wide = true;
+#else
+constexpr bool fmha_emu_load_lds_wide = false;
+#endif
+#if defined(FMHA_EMU_CHECKS)
+constexpr unsigned fmha_emu_load_lds_checked = 1;
+#else
+constexpr unsigned fmha_emu_load_lds_checked = 0;
+#endif
+
+FMHA_EMU_INLINE void fmha_emu_load_lds(const fmha_emu_site *site, __attribute__((address_space(1))) void *from,
+                                       __attribute__((address_space(3))) void *to) {
+    fmha_emu_this lane = fmha_emu_this_lane();
+    FMHA_EMU_OWN unsigned long *operands = (FMHA_EMU_OWN unsigned long *)lane->a;
+    operands[FMHA_EMU_LOAD_FROM] = (unsigned long)from;
+    operands[FMHA_EMU_LOAD_TO] = (unsigned long)to;
+    fmha_emu_meet(lane, site);
+}
+
+#define __builtin_amdgcn_global_load_lds(from, to, size, offset, auxiliary)                                            \
+    ({                                                                                                                 \
+        static_assert((size) == 1 || (size) == 2 || (size) == 4 ||                                                     \
+                          (fmha_emu_load_lds_wide && ((size) == 12 || (size) == 16)),                                  \
+                      "__builtin_amdgcn_global_load_lds: size: expected 1, 2 or 4; on gfx950 also 12 and 16");         \
+        static_assert((offset) >= -4096 && (offset) <= 4095 && (auxiliary) == (auxiliary),                             \
+                      "__builtin_amdgcn_global_load_lds: offset: expected -4096 to 4095");                             \
+        FMHA_EMU_SITE(FMHA_EMU_GLOBAL_LOAD_LDS, "__builtin_amdgcn_global_load_lds", (size), (unsigned)(offset),        \
+                      fmha_emu_load_lds_checked);                                                                      \
+        fmha_emu_load_lds(&fmha_emu_site_here, (from), (to));                                                          \
+    })
 #endif

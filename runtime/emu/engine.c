@@ -253,12 +253,17 @@ static void *lds_dynamic(struct fmha_emu_lane *seen, const struct fmha_emu_site 
     return lds(seen, site, ((emu_lane *)seen)->wave->worker->launch->lds_dynamic_bytes);
 }
 
+static void wait_lds_loads(struct fmha_emu_lane *seen, unsigned left) {
+    emu_lds_loads_wait(((emu_lane *)seen)->wave, left);
+}
+
 void emu_engine_fill(struct fmha_emu_engine *engine) {
     *engine = (struct fmha_emu_engine){
         .lane = this_lane,
         .meet = meet,
         .lds = lds,
         .lds_dynamic = lds_dynamic,
+        .wait_lds_loads = wait_lds_loads,
         .read_bytes = emu_access_read_bytes,
         .write_bytes = emu_access_write_bytes,
         .copy = emu_access_copy,
@@ -386,6 +391,7 @@ static void run_group(emu_worker *worker, unsigned long long group) {
     worker->random = launch->seed * 0xd1342543de82ef95u + group;
     worker->wave_count = worker->live_waves = (lanes + launch->wave - 1) / launch->wave;
     emu_lds_begin(worker->lds);
+    worker->lds_loads = 0;
     if (worker->count != NULL) {
         emu_count_met(worker); /* of a workgroup that was given up */
         worker->count->total[EMU_COUNT_WORKGROUPS]++;

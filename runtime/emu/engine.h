@@ -15,6 +15,7 @@
 #include "emu_abi.h"
 #include "findings.h"
 #include "lds.h"
+#include "lds_loads.h"
 #include "memory.h"
 #include "place.h"
 #include "state.h"
@@ -30,8 +31,6 @@ enum {
 #define EMU_STACK_GUARD ((uintptr_t)256 * 1024)
 
 typedef struct emu_lane emu_lane;
-typedef struct emu_wave emu_wave;
-typedef struct emu_worker emu_worker;
 
 /* One kernel launch; constant while it runs, but for the two last members. */
 typedef struct emu_launch {
@@ -83,6 +82,7 @@ struct emu_wave {
     unsigned arrived, live;
     unsigned number;
     emu_wave_state state;
+    emu_lds_loads lds_loads;
 };
 
 /* A faulty access that was told of: the same again only counts. */
@@ -113,6 +113,7 @@ struct emu_worker {
     unsigned order[EMU_WAVES_MAX]; /* of the waves between two barriers */
     unsigned turn;                 /* whose it is in that order */
     unsigned wave_count, live_waves;
+    unsigned lds_loads; /* of all waves */
     unsigned group_at[3];
     int fault_signal; /* 0 if no lane crashed */
     bool fault_has_address;

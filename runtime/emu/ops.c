@@ -47,4 +47,5 @@ const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {
     [FMHA_EMU_PERMLANE32_SWAP] = {"v_permlane32_swap_b32", EMU_NEED_PRESENT, emu_permlane32_swap},
     [FMHA_EMU_DS_READ_B64_TR_B16] = {"ds_read_b64_tr_b16", EMU_NEED_WHOLE, emu_ds_read_b64_tr_b16},
     [FMHA_EMU_GLOBAL_LOAD_TR_B128] = {"global_load_tr_b128", EMU_NEED_WHOLE, emu_global_load_tr_b128},
+    [FMHA_EMU_GLOBAL_LOAD_LDS] = {"global_load_lds", EMU_NEED_PRESENT, emu_global_load_lds},
 };

@@ -69,8 +69,14 @@ void emu_report_access(emu_lane *lane, const char *kind, const void *at, const c
         seen = &unkept;
     }
     *seen = (emu_seen){.kind = kind, .at = at};
-    /* Behind a call stands the next line's code: the call itself is the byte before. */
-    emu_lines_find(worker->launch->lines, (uintptr_t)at - 1 - worker->launch->base, &seen->place);
+    if ((uintptr_t)at >= worker->launch->text_begin && (uintptr_t)at <= worker->launch->text_end) {
+        /* Behind a call stands the next line's code: the call itself is the byte before. */
+        emu_lines_find(worker->launch->lines, (uintptr_t)at - 1 - worker->launch->base, &seen->place);
+    } else {
+        const struct fmha_emu_site *site = at;
+        snprintf(seen->place.file, sizeof seen->place.file, "%s", site->file);
+        seen->place.line = site->line;
+    }
     char words[EMU_FINDING_TEXT_BYTES];
     va_list arguments;
     va_start(arguments, format);

@@ -16,8 +16,9 @@ const char *emu_address_text(const emu_lane *lane, uintptr_t address, char text[
 void emu_report(emu_worker *worker, const char *kind, const struct fmha_emu_site *site, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Records a finding about an access; `at` is where the kernel goes on behind it. The text is
- * "FILE:LINE: WORDS (workgroup (0,0,0), wave 0, lane 0, called from line 9): CURE". */
+/* Records a finding about an access; `at` is where the kernel goes on behind it, or the site of an operation that does
+ * it in the lane's place. The text is "FILE:LINE: WORDS (workgroup (0,0,0), wave 0, lane 0, called from line 9): CURE".
+ */
 void emu_report_access(emu_lane *lane, const char *kind, const void *at, const char *cure, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
