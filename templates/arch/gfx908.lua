@@ -6,4 +6,18 @@ chip.matrix = {
     ["16x16"] = { f16 = chip.matrix["16x16"].f16, bf16 = { builtin = "16x16x8bf16", element = "short", length = 2 } },
     ["32x32"] = { f16 = chip.matrix["32x32"].f16, bf16 = { builtin = "32x32x4bf16", element = "short", length = 2 } },
 }
+-- At 256 dimensions there is one wave a SIMD in either shape, and 32x32 has the fewer instructions beside the products; with V given as columns
+-- it lacks one register.
+local forward = chip.defaults.forward
+local kq = {
+    [192] = forward.kq.wave64[192],
+    [256] = {
+        matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+        transposed = { matrix = "16x16", block_m = 64, block_k = 16 },
+    },
+}
+chip.defaults = {
+    forward = { orientation = "kq", kq = { wave64 = kq }, qk = forward.qk },
+    pack = chip.defaults.pack,
+}
 return chip

@@ -16,14 +16,21 @@ chip.matrix = {
 -- Reads of LDS that transpose; device/FILE.hip has the function.
 chip.transposing = { wave64 = { from = "lds", file = "transpose_gfx950" } }
 -- As the family's, but V transposed by the reads, and where vector instructions bound the loop (the matrix instructions are twice as fast) more
--- keys a tile, to do less for each.
+-- keys a tile, to do less for each. At 256 dimensions eight waves share what is prefetched of a tile, so that two of them fit a SIMD with 32 rows
+-- each; V read as columns takes a few registers more.
 local defaults = { orientation = "kq", kq = { wave64 = {} }, qk = { wave64 = {} } }
 for _, orientation in ipairs { "kq", "qk" } do
     for head_dim, tile in pairs(chip.defaults.forward[orientation].wave64) do
         local own = { transposed = { v_path = "lds" } }
+        local wide = orientation == "kq" and head_dim == 256
+        if wide then tile = chip.defaults.forward.kq.wave64[192] end
         for knob, value in pairs(tile) do own[knob] = value end
         own.v_path = "transpose"
         if orientation == "kq" and head_dim <= 128 then own.block_k = 64 end
+        if wide then
+            own.block_m, own.waves = 256, 8
+            own.transposed = { v_path = "lds", block_m = 128, waves = 4 }
+        end
         defaults[orientation].wave64[head_dim] = own
     end
 end

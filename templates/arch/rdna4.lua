@@ -1,9 +1,26 @@
--- What the chips of RDNA4 have in common: RDNA3's limits and tiles, other matrix instructions. Sources: "RDNA4 Instruction Set Architecture"
--- and LLVM's AMDGPU usage page.
+-- What the chips of RDNA4 have in common: RDNA3's limits, other matrix instructions. Sources: "RDNA4 Instruction Set Architecture" and LLVM's
+-- AMDGPU usage page.
+local rdna3 = load("arch/rdna3.lua")
 local family = {}
-for name, value in pairs(load("arch/rdna3.lua")) do family[name] = value end
+for name, value in pairs(rdna3) do family[name] = value end
 family.family = "rdna4"
 -- Loads that transpose: from memory, or from LDS; device/FILE.hip has the function.
 family.transposing = { wave32 = { from = "global", file = "transpose_gfx12" } }
 family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }
+
+-- Default tiles where RDNA3's are not the best. A matrix instruction takes half the cycles, so what a tile costs besides weighs twice: eight waves
+-- share the load of a tile, and at 128 dimensions a tile of 64 keys its maximum and its rescaling. Operands take half RDNA3's registers.
+local kq = {
+    [64] = { block_m = 128, block_k = 32, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [128] = { block_m = 128, block_k = 64, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [256] = rdna3.defaults.forward.kq.wave32[256],
+}
+family.defaults = {
+    forward = {
+        orientation = "kq",
+        kq = { wave32 = kq, wave64 = rdna3.defaults.forward.kq.wave64 },
+        qk = rdna3.defaults.forward.qk,
+    },
+    pack = rdna3.defaults.pack,
+}
 return family
