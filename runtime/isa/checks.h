@@ -21,6 +21,14 @@ typedef struct isa_arrival {
 } isa_arrival;
 enum { ISA_ARRIVALS = 64 }; /* more than the hardware counts are not under way */
 
+/* When registers were written, in wait states (hazards.h); 0: never, or by what nobody must wait for. */
+typedef struct isa_hazards {
+    uint32_t now;
+    uint32_t sgpr[ISA_SGPRS];
+    uint32_t vector[ISA_VGPRS_MAX], transcendental[ISA_VGPRS_MAX], matrix[ISA_VGPRS_MAX];
+    uint8_t matrix_states[ISA_VGPRS_MAX]; /* that the matrix instruction asks for */
+} isa_hazards;
+
 /* Compilers copy registers and compute words that nobody wrote and nobody needs. So what is not written is told of
  * where it matters, in addresses, stored data, masks, matrix instructions, scalars; results of lane-wise instructions
  * take the mark on instead. */
@@ -35,6 +43,7 @@ struct isa_checks {
     uint32_t issued[ISA_QUEUES], ended[ISA_QUEUES]; /* tickets */
     isa_arrival arrivals[ISA_ARRIVALS];
     unsigned arriving;
+    isa_hazards hazards;
 };
 
 /* Nothing is written, nothing under way. */

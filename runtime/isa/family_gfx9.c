@@ -1,7 +1,11 @@
 /* gfx9: gfx906, gfx908, gfx90a, gfx942, gfx950, which are variants of one family. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "../emu/chips.h"
 #include "checks.h"
 #include "family.h"
+#include "hazards.h"
 #include "image.h"
 
 /* ---- Texts ------------------------------------------------------------------------------------------------- */
@@ -47,6 +51,80 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
     return ((rsrc1 & 0x3fu) + 1) * 8 - vgprs_gfx90a(rsrc1, rsrc3, 64);
 }
 
+/* ---- Wait states ------------------------------------------------------------------------------------------- */
+
+/* The guides' sections 4.5, "Manually Inserted Wait States (NOPs)", and of matrix instructions chapter 7, "Dependency
+ * Resolution: Required Independent Instructions", by passes of four cycles. */
+
+static const struct isa_wait_states states_gfx906 = {
+    .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2};
+
+/* What the name of a matrix instruction's row says: v_mfma_f32_16x16x4_4b_f16. */
+static unsigned matrix_rows(const isa_row *row) {
+    return (unsigned)atoi(row->name + strlen("v_mfma_f32_"));
+}
+
+static bool matrix_has_blocks(const isa_row *row) {
+    return strstr(row->name, "b_") != NULL;
+}
+
+static bool matrix_is_float32(const isa_row *row) {
+    return strcmp(row->name + strlen(row->name) - 4, "_f32") == 0;
+}
+
+/* Up to 4, 10 and 18 from matrix instructions of 4, 16 and 32 rows to v_accvgpr_read and A and B of others. */
+static unsigned matrix_gfx908(const isa_row *row) {
+    unsigned size = matrix_rows(row);
+    return size == 4 ? 4 : size == 16 ? 10 : 18;
+}
+
+static const struct isa_wait_states states_gfx908 = {.scalar_to_lane = 4,
+                                                     .scalar_to_memory = 5,
+                                                     .scalar_to_division = 4,
+                                                     .vector_to_dpp = 2,
+                                                     .matrix = matrix_gfx908,
+                                                     .moves_alone = true};
+
+static unsigned matrix_gfx90a(const isa_row *row) {
+    unsigned size = matrix_rows(row);
+    return size == 4 ? 5 : size == 16 ? 11 : 19;
+}
+
+static const struct isa_wait_states states_gfx90a = {
+    .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2, .matrix = matrix_gfx90a};
+
+/* 2 to 16 passes: those of one block of 16-bit floats take half as many as the others. */
+static unsigned passes_gfx942(const isa_row *row) {
+    unsigned size = matrix_rows(row), all = size == 4 ? 2 : size == 16 ? 8 : 16;
+    return size == 4 || matrix_is_float32(row) || matrix_has_blocks(row) ? all : all / 2;
+}
+
+static unsigned matrix_gfx942(const isa_row *row) {
+    return passes_gfx942(row) + (matrix_is_float32(row) ? 2 : 3);
+}
+
+static unsigned matrix_gfx950(const isa_row *row) {
+    bool longer = !matrix_is_float32(row) && passes_gfx942(row) != 2;
+    return matrix_gfx942(row) + longer;
+}
+
+static const struct isa_wait_states states_gfx942 = {.scalar_to_lane = 4,
+                                                     .scalar_to_memory = 5,
+                                                     .scalar_to_division = 4,
+                                                     .scalar_to_vector = 2,
+                                                     .vector_to_dpp = 2,
+                                                     .vector_to_lane = 1,
+                                                     .transcendental = 1,
+                                                     .matrix = matrix_gfx942};
+static const struct isa_wait_states states_gfx950 = {.scalar_to_lane = 4,
+                                                     .scalar_to_memory = 5,
+                                                     .scalar_to_division = 4,
+                                                     .scalar_to_vector = 2,
+                                                     .vector_to_dpp = 2,
+                                                     .vector_to_lane = 1,
+                                                     .transcendental = 1,
+                                                     .matrix = matrix_gfx950};
+
 /* ---- Facts ------------------------------------------------------------------------------------------------- */
 
 /* One counter for loads and stores. */
@@ -65,26 +143,64 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
     .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11,                                \
     .place = isa_place_with_scratch
 
-const isa_family isa_family_gfx906 = {
-    COMMON("gfx906", ISA_GFX906), .chips = EMU_GCN5, .generic = "gfx9-generic",      .hints = hints,
-    .returning = "glc",           .line_bytes = 64,  .user_supported = USER_SCRATCH, .vgprs = vgprs,
-    .items = isa_items_apart};
+const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
+                                      .wait_states = &states_gfx906,
+                                      .chips = EMU_GCN5,
+                                      .generic = "gfx9-generic",
+                                      .hints = hints,
+                                      .returning = "glc",
+                                      .line_bytes = 64,
+                                      .user_supported = USER_SCRATCH,
+                                      .vgprs = vgprs,
+                                      .items = isa_items_apart};
 
-const isa_family isa_family_gfx908 = {
-    COMMON("gfx908", ISA_GFX908),   .takes_agprs = true, .hints = hints, .returning = "glc",      .line_bytes = 64,
-    .user_supported = USER_SCRATCH, .vgprs = vgprs,      .agprs = agprs, .items = isa_items_apart};
+const isa_family isa_family_gfx908 = {COMMON("gfx908", ISA_GFX908),
+                                      .wait_states = &states_gfx908,
+                                      .chips = EMU_CDNA,
+                                      .takes_agprs = true,
+                                      .hints = hints,
+                                      .returning = "glc",
+                                      .line_bytes = 64,
+                                      .user_supported = USER_SCRATCH,
+                                      .vgprs = vgprs,
+                                      .agprs = agprs,
+                                      .items = isa_items_apart};
 
-const isa_family isa_family_gfx90a = {
-    COMMON("gfx90a", ISA_GFX90A), .chips = EMU_CDNA,     .takes_agprs = true,      .hints = hints,
-    .returning = "glc",           .line_bytes = 64,      .matrix_flushes = true,   .user_supported = USER_SCRATCH,
-    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};
+const isa_family isa_family_gfx90a = {COMMON("gfx90a", ISA_GFX90A),
+                                      .wait_states = &states_gfx90a,
+                                      .chips = EMU_CDNA,
+                                      .takes_agprs = true,
+                                      .hints = hints,
+                                      .returning = "glc",
+                                      .line_bytes = 64,
+                                      .matrix_flushes = true,
+                                      .user_supported = USER_SCRATCH,
+                                      .vgprs = vgprs_gfx90a,
+                                      .agprs = agprs_gfx90a,
+                                      .items = isa_items_packed};
 
-const isa_family isa_family_gfx942 = {
-    COMMON("gfx942", ISA_GFX942), .chips = EMU_CDNA,     .generic = "gfx9-4-generic", .takes_agprs = true,
-    .hints = hints_gfx940,        .returning = "sc0",    .line_bytes = 128,           .user_supported = ISA_USER_GFX11,
-    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};
+const isa_family isa_family_gfx942 = {COMMON("gfx942", ISA_GFX942),
+                                      .wait_states = &states_gfx942,
+                                      .chips = EMU_CDNA,
+                                      .generic = "gfx9-4-generic",
+                                      .takes_agprs = true,
+                                      .hints = hints_gfx940,
+                                      .returning = "sc0",
+                                      .line_bytes = 128,
+                                      .user_supported = ISA_USER_GFX11,
+                                      .vgprs = vgprs_gfx90a,
+                                      .agprs = agprs_gfx90a,
+                                      .items = isa_items_packed};
 
-const isa_family isa_family_gfx950 = {
-    COMMON("gfx950", ISA_GFX950), .chips = EMU_CDNA,     .generic = "gfx9-4-generic", .takes_agprs = true,
-    .hints = hints_gfx940,        .returning = "sc0",    .line_bytes = 128,           .user_supported = ISA_USER_GFX11,
-    .vgprs = vgprs_gfx90a,        .agprs = agprs_gfx90a, .items = isa_items_packed};
+const isa_family isa_family_gfx950 = {COMMON("gfx950", ISA_GFX950),
+                                      .wait_states = &states_gfx950,
+                                      .chips = EMU_CDNA,
+                                      .generic = "gfx9-4-generic",
+                                      .takes_agprs = true,
+                                      .hints = hints_gfx940,
+                                      .returning = "sc0",
+                                      .line_bytes = 128,
+                                      .user_supported = ISA_USER_GFX11,
+                                      .vgprs = vgprs_gfx90a,
+                                      .agprs = agprs_gfx90a,
+                                      .items = isa_items_packed};

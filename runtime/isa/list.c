@@ -15,7 +15,7 @@ static const char *const units[ISA_CLASS_COUNT] = {
 
 typedef struct listed {
     const isa_known *known;
-    unsigned family;
+    const isa_family *family;
 } listed;
 
 static listed list[LISTED_MAX];
@@ -24,7 +24,7 @@ static size_t count;
 static int by_name(const void *left, const void *right) {
     const listed *a = left, *b = right;
     int order = strcmp(a->known->name, b->known->name);
-    return order != 0 ? order : a->family < b->family ? -1 : a->family > b->family;
+    return order != 0 ? order : strcmp(a->family->target, b->family->target);
 }
 
 static void collect(void) {
@@ -32,7 +32,7 @@ static void collect(void) {
         size_t names;
         const isa_known *known = isa_family_known(isa_families[i], &names);
         for (size_t n = 0; n < names && count < LISTED_MAX; n++) {
-            list[count++] = (listed){&known[n], isa_families[i]->bit};
+            list[count++] = (listed){&known[n], isa_families[i]};
         }
     }
     qsort(list, count, sizeof list[0], by_name);
@@ -53,12 +53,19 @@ static size_t print(size_t first) {
     unsigned families = 0;
     size_t end = first;
     for (; end < count && strcmp(list[end].known->name, list[first].known->name) == 0; end++) {
-        families |= list[end].family;
+        families |= list[end].family->bit | list[end].family->variant;
     }
-    printf("    {\"%s\", \"%s\", %u, \"", list[first].known->name, units[list[first].known->row->class], families);
+    printf("    {\"%s\", \"%s\", %u, \"", list[first].known->name, units[list[first].known->row->class],
+           families & ~(unsigned)ISA_GFX9_ALL);
     for (size_t i = first; i < end; i++) {
         if (!is_cited(first, i)) {
             printf("%s%s", i > first ? "; " : "", list[i].known->source);
+        }
+    }
+    bool narrowed = (families & ISA_GFX9) != 0 && (families & ISA_GFX9_ALL) != ISA_GFX9_ALL;
+    for (size_t i = first, chips = 0; narrowed && i < end; i++) {
+        if (list[i].family->bit == ISA_GFX9) {
+            printf("%s%s", chips++ == 0 ? "; of gfx9 " : ", ", list[i].family->target);
         }
     }
     printf("\"},\n");

@@ -9,7 +9,7 @@
 typedef struct isa_listed {
     const char *name, *unit; /* "v_add_f32", "valu" */
     unsigned tested;
-    const char *source; /* document, section, pages */
+    const char *source; /* document, section, pages; and where not all chips of gfx9 have it, those that do */
 } isa_listed;
 
 extern const isa_listed isa_listed_rows[]; /* by name */

@@ -639,6 +639,7 @@ bool isa_parse(const isa_family *family, const char *text, isa_instruction *inst
         return take_waits(&p);
     }
     if (is_one_of(instruction->row->name, with_free_text)) {
+        instruction->offset = (int32_t)(strtoul(p.at, NULL, 0) & 0xff); /* of s_nop: wait states less one */
         return true;
     }
     while (*p.at != '\0' && instruction->row->operands[0] != '\0') {

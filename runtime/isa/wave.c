@@ -5,7 +5,9 @@
 
 #include "checks.h"
 #include "counts.h"
+#include "family.h"
 #include "half.h"
+#include "hazards.h"
 #include "lanes.h"
 #include "operand.h"
 #include "sdwa.h"
@@ -303,6 +305,9 @@ void isa_wave_run(isa_wave *wave, uint64_t steps) {
         wave->running = i;
         if (wave->counts != NULL) {
             isa_count_step(wave);
+        }
+        if (wave->checks != NULL && kernel->family->wait_states != NULL) {
+            isa_hazards_step(wave, i);
         }
         wave->pc++;
         wave->executed++;

@@ -15,13 +15,19 @@ assemble() { # TEXT OBJECT
 
 verify() { # OBJECT; prints what verify says
     "$fmhagen" verify --device isa --arch $arch --hd 64 --causal --orientation "$orientation" --object "$1" \
-        --inputs random --shape 1,2,1,70,90 --shape 1,2,1,64,128 2>&1
+        --inputs random --shape 1,2,1,70,90 --shape 1,2,1,64,192 2>&1
 }
 
 # The number of the N-th line that matches PATTERN and, if NEXT is given, stands before one that matches NEXT.
 line_of() { # N PATTERN [NEXT]
     awk -v n="$1" -v pattern="$2" -v next_pattern="${3-}" '
         found && $0 ~ next_pattern && ++seen == n { print NR - 1; exit }
+        { found = $0 ~ pattern }' "$orientation.s"
+}
+
+# The number of the first line that matches NEXT behind one that matches PATTERN.
+line_behind() { # PATTERN NEXT
+    awk -v pattern="$1" -v next_pattern="$2" 'found && $0 ~ next_pattern { print NR; exit }
         { found = $0 ~ pattern }' "$orientation.s"
 }
 
@@ -88,7 +94,7 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
     gfx9*) # other names, and lanes by way of scalars
         argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
         weaker='s/lgkmcnt\(([0-9]+)\)/lgkmcnt(15)/'
-        matrix=v_mfma read='ds_read2?_b64.* offset1?:' write=ds_write_b128 load=global_load_dwordx4 store='global_store_(dwordx2|short)'
+        matrix=v_mfma read='ds_read(2_b64|_b64|_b128).* offset1?:' write=ds_write_b128 load=global_load_dwordx4 store='global_store_(dwordx4|short)'
         [ $orientation = qk ] || last=v_log_f32 # rows outside are left out before their sums
         lanes='s_and_saveexec_b64 .*vcc' left_on='s/s_and_saveexec_b64 (s\[[0-9:]+\]), .*/s_mov_b64 \1, exec/'
         exec_back='s_or_b64 exec, exec' ;;
@@ -147,8 +153,11 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
         "$(line_before "$lanes" $last)" "$left_on"
     plant 'lanes left off' 'output-unwritten|lanes|lds-unwritten' "$(line_of 1 "$exec_back")" d
     case $arch in
+    gfx9*) plant 'wait states of a matrix instruction deleted' missing-nop "$(line_behind v_mfma s_nop)" d ;;
+    esac
+    case $arch in
     gfx950)
-        plant 'exchange of rows the other way' "$wrong" "$(line_of 1 v_permlane16_swap)" 's/permlane16/permlane32/'
+        plant 'exchange of halves of rows instead' "$wrong" "$(line_of 1 v_permlane32_swap)" 's/permlane32/permlane16/'
         plant 'exchange of halves dropped' "$wrong" "$(line_of 1 v_permlane32_swap)" d ;;
     esac
 done

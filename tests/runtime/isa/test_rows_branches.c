@@ -305,6 +305,7 @@ ROWS_TEST(registers_that_nobody_wrote) {
     machine_run(m, "v_mov_b32_e32 v5, v4"); /* the copy takes the mark on; where it goes matters */
     machine_finding(m, kind, text);
     cr_assert_str_eq(kind, "");
+    machine_run(m, "s_nop 0");
     machine_run(m, "v_readlane_b32 s6, v5, 1");
     machine_finding(m, kind, text);
     cr_assert_str_eq(kind, "");

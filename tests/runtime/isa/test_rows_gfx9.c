@@ -109,6 +109,7 @@ ROWS_TEST(copies_of_pairs) {
     /* What nobody wrote is told of where it is used, of the half that it went into. */
     wave->checks->vgpr_written[4] = UINT64_MAX;
     machine_run(m, "v_pk_mov_b32 v[10:11], v[2:3], v[4:5]");
+    machine_run(m, "s_nop 0");
     machine_run(m, "v_readlane_b32 s3, v11, 5");
     machine_finding(m, kind, words);
     cr_assert_str_eq(kind, "", "%s", words);

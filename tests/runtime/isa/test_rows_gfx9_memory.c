@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "checks.h"
-#include "image.h"
+#include "isa/image.h"
 #include "isa_test.h"
 #include "machine.h"
 #include "rows.h"
