@@ -144,14 +144,26 @@ struct fmha_forward_arguments {
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked, u32 &broken)
 {
 //% if tiles.lds then
+//%     if spec.k_path == "async" then
+    fmha_arrived();
+//%     end
     fmha_barrier(); /* every wave is done with the tile before */
 //%     if tiles.ahead then
+//%         if tiles.stored then
     fmha_store_tile(keys, tile, masked);
     fmha_barrier();
+//%         end
+//%         if spec.k_path == "async" then
+    if (!masked && tile + 1 < full) /* into the place of the tile before, which nobody reads any more */
+        fmha_prefetch(keys, tile + 1, false);
+    else if (masked && tile + 1 < tiles)
+        fmha_prefetch(keys, tile + 1, true);
+//%         else
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
     else if (tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
+//%         end
 //%     else
     fmha_copy_tile(keys, tile, masked);
     fmha_barrier();

@@ -11,7 +11,7 @@
 //% local fast = spec.align == 16
 //% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
 //% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
-//% local k_lds, v_lds = spec.k_path == "lds", forward.v_lds
+//% local k_lds, v_lds, k_async = spec.k_path == "lds", forward.v_lds, spec.k_path == "async"
 //% local v_transposed = spec.v_layout == "transposed"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
 //% local reorder = spec.orientation == "kq"
@@ -54,6 +54,25 @@
 //% local k_apart = threads // k_columns
 //% local k_count = (BK + k_apart - 1) // k_apart
 //%
+//% -- K that does not pass registers: the lanes of a wave fill neighbouring places of LDS, arch.into_lds bytes each, so that rows cannot be padded.
+//% -- Instead the eights of a row stand in another order, so that the lanes of eight rows of an operand read from all banks. Two tiles of K are
+//% -- in LDS: one is read while the next one comes.
+//% local lane_bytes = arch.into_lds
+//% local block_bytes = k_async and lane_bytes and spec.wave * lane_bytes
+//% if k_async then
+//%     local instead = ": use --k-path lds or direct"
+//%     if not lane_bytes then fail("--k-path async: no loads from memory into LDS on " .. arch.name .. instead) end
+//%     if not fast then fail("--k-path async: loads from memory into LDS need --align 16" .. instead) end
+//%     if D ~= 64 and D ~= 128 and D ~= 256 then
+//%         fail("--k-path async: expected a head dimension of 64, 128 or 256, got " .. D .. instead)
+//%     end
+//%     if BK * D * 2 % (block_bytes * spec.waves) ~= 0 then
+//%         fail("--k-path async: expected a tile of K of a multiple of " .. block_bytes .. " bytes for each wave, got " .. BK * D * 2 .. " for " ..
+//%              spec.waves .. ": use another --block-k or --waves" )
+//%     end
+//% end
+//% local k_blocks = k_async and BK * D * 2 // (block_bytes * spec.waves) or 0 -- of a wave
+//%
 //% -- V in rows: eight rows (keys) x v_width dimensions at once, transposed on the way; as wide as keeps all threads busy.
 //% -- V given transposed: eight keys a column, a dimension a row.
 //% local v_width = 8
@@ -85,9 +104,10 @@
 //% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
 //% tiles = {
 //%     k_row = DP + 8, v_row = (v_kind == "rows" and DVP or BK) + 8,
-//%     k_elements = k_lds and BK * (DP + 8) or 0,
+//%     k_elements = k_lds and BK * (DP + 8) or k_async and 2 * BK * D or 0,
 //%     v_elements = v_lds and (v_kind == "rows" and BK * (DVP + 8) or DVP * (BK + 8)) or 0,
-//%     lds = k_lds or v_lds,
+//%     lds = k_lds or k_async or v_lds,
+//%     stored = k_lds or v_lds, -- some of a tile passes registers
 //%     flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0, -- a word for each wave says which tile of V is not finite
 //%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
 //%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_kind == "eights" and 8 * v_pairs or 4) * v_count or 0) <= 40,
@@ -318,6 +338,32 @@ FMHA_INLINE u32 fmha_v_dimension(u32 thread, u32 i)
 }
 
 //% end
+//% if k_async then
+//%     local order = reorder and "fmha_row(key % " .. M .. ") % 8" or "key % 8"
+/* By which number the eights of a key's row are out of order in LDS: another one for each of eight lanes that read together. */
+FMHA_INLINE u32 fmha_k_order(u32 key)
+{
+    return $(order);
+}
+
+//% end
+//% if k_async then
+/* Of the wave's share i of K's tile: the number of the lane's key, and the dimension that its bytes begin with. In LDS the eights of a key's
+ * row stand in an order that differs between eight keys which lanes read together. */
+FMHA_INLINE u32 fmha_k_key(u32 thread, u32 i)
+{
+    return (thread / $(spec.wave) * $(k_blocks) + i) * $(block_bytes // 16) / $(D // 8) + thread % $(spec.wave) * $(lane_bytes) / $(2 * D);
+}
+
+//%     local place = D * 2 <= block_bytes and ("thread % " .. spec.wave .. " * " .. lane_bytes) or
+//%         ("((thread / " .. spec.wave .. " * " .. k_blocks .. " + i) * " .. block_bytes .. " + thread % " .. spec.wave .. " * " .. lane_bytes .. ")")
+FMHA_INLINE u32 fmha_k_dimension(u32 thread, u32 i)
+{
+    const u32 at = $(place) % $(2 * D); /* byte of the row */
+    return (at / 16 ^ fmha_k_order(fmha_k_key(thread, i))) * 8 + at % 16 / 2;
+}
+
+//% end
 struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
@@ -326,6 +372,9 @@ struct fmha_keys {
     element *k_lds, *v_lds;
 //% if v_lds then
     u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
+//% end
+//% if k_async then
+    u32 k_offset[$(k_blocks)]; /* of the thread's shares, bytes */
 //% end
 //% if k_lds then
     u32x4 k_next[$(k_count)];
@@ -360,6 +409,11 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
+//% if k_async then
+#pragma unroll
+    for (u32 i = 0; i < $(k_blocks); ++i)
+        keys.k_offset[i] = fmha_k_key(keys.thread, i) * (u32)(keys.k_stride * 2) + fmha_k_dimension(keys.thread, i) * 2;
+//% end
 //% if k_lds and fast then
     keys.k_offset = fmha_k_row(keys.thread, 0) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread) * 16;
 //% end
@@ -397,6 +451,29 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     (void)keys;
 }
 
+//% if k_async then
+/* Starts loading the wave's share of K's tile, which has at least one key, into its place in LDS. part: it may lack some. */
+FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
+{
+    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK)), wave = __builtin_amdgcn_readfirstlane(keys.thread / $(spec.wave));
+    const element *k_tile = fmha_k_tile(keys, tile);
+    element *to = keys.k_lds + (tile & 1) * $(BK * D) + wave * $(k_blocks * block_bytes // 2);
+    u32 thread = keys.thread;
+    FMHA_OPAQUE(thread);
+#pragma unroll
+    for (u32 i = 0; i < $(k_blocks); ++i) {
+        u32 offset = keys.k_offset[i];
+        if (part) {
+            const u32 key = fmha_k_key(thread, i), present = key >= rows ? rows - 1 : key;
+            offset = present * (u32)(keys.k_stride * 2) + fmha_k_dimension(thread, i) * 2;
+        }
+        FMHA_OPAQUE(offset);
+        __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void *)fmha_at(k_tile, offset),
+                                         (__attribute__((address_space(3))) void *)(to + i * $(block_bytes // 2)), $(lane_bytes), 0, 0);
+    }
+}
+
+//% end
 //% if k_lds then
 /* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
@@ -588,10 +665,17 @@ FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 
 }
 
 //% end
+//% if k_async and not tiles.ahead then
+//%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
+//% end
 //% if tiles.lds and tiles.ahead then
-/* The thread's share of a tile that has at least one key, on its way to registers. part: it may lack some. */
+//%     local on_its_way = k_async and "on its way to LDS (K) and to registers" or "on its way to registers"
+/* The thread's share of a tile that has at least one key, $(on_its_way). part: it may lack some. */
 FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 {
+//%     if k_async then
+    fmha_prefetch_k(keys, tile, part);
+//%     end
 //%     if k_lds then
 #pragma unroll
     for (u32 i = 0; i < $(k_count); ++i) {
@@ -612,6 +696,15 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     end
 }
 
+//%     if k_async then
+/* Waits until what fmha_prefetch sent for is in LDS. The compiler does not. */
+FMHA_INLINE void fmha_arrived(void)
+{
+    __builtin_amdgcn_s_waitcnt(0x0f70); /* vmcnt(0), nothing else (gfx9) */
+}
+
+//%     end
+//%     if tiles.stored then
 /* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
 FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 {
@@ -640,6 +733,7 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
     (void)tile, (void)masked;
 //%     end
 }
+//%     end
 
 //% elseif tiles.lds then
 /* The thread's share of a tile that has at least one key, copied to LDS piece by piece. part: it is a masked tile and may lack some keys. */
@@ -670,6 +764,20 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 }
 
 //% end
+//% if k_async then
+/* The lane's operand out of the row of key n, of which eights stand in the order of the key: elements from `first` on. */
+FMHA_INLINE $(operand) fmha_k_from_lds(const struct fmha_keys &keys, int tile, u32 n, u32 first)
+{
+    element *row = keys.k_lds + (tile & 1) * $(BK * D) + n * $(D);
+    const u32 order = fmha_k_order(n);
+//%     if L == 16 then
+    return fmha_join(*fmha_lds8(row, (first / 8 ^ order) * 8), *fmha_lds8(row, (first / 8 + 1 ^ order) * 8));
+//%     else
+    return *($(operand) *)(row + (first / 8 ^ order) * 8 + first % 8);
+//%     end
+}
+
+//% end
 //% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
 //%     tiles.load_operand("from", "fmha_share(keys.lane)", D .. " - t * " .. M)
 //% local k_name, v_name = blocks > 1 and "fmha_k_block" or "fmha_k_operand", blocks > 1 and "fmha_v_block" or "fmha_v_operand"
@@ -684,6 +792,9 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
     const u32 at = (j * $(M) + $(own_row)) * $(tiles.k_row) + t * $(M);
     (void)tile, (void)part;
     return $(k_operand);
+//% elseif k_async then
+    (void)part;
+    return fmha_k_from_lds(keys, tile, j * $(M) + fmha_lane_row($(block_lane)), t * $(M) + fmha_share(keys.lane));
 //% else
     const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
