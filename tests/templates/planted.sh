@@ -106,5 +106,5 @@ plant 'dot: the neighbouring lane, by v_dot2' device/dot2_gfx9.hip 's/0x55 \* ro
 plant 'dot: places past the eighth are lost' atoms/dot.hip 's/p < 8/p < 4/' '--hd 64'
 arch=gfx9-generic
 plant 'dot: the neighbouring lane, by v_fma' device/fma_gfx9.hip 's/0x55 \* row/0x55 * (row ^ 1)/' '--hd 64'
-plant 'dot: low halves twice' device/fma_gfx9.hip 's/x\[1\]/x[0]/' '--hd 64'
+plant 'dot: low halves twice' device/fma_gfx9.hip 's/y\[1\]/y[0]/' '--hd 64'
 exit $failed
