@@ -32,6 +32,19 @@
 //%     for i = first, first + count - 1 do list[#list + 1] = i end
 //%     return "__builtin_shufflevector(" .. vector .. ", " .. vector .. ", " .. table.concat(list, ", ") .. ")"
 //% end
+//% -- What one instruction takes of an operand. Of four registers clang would make eight elements of 16 bits and put them together again, a
+//% -- v_bfi_b32 each pair; it leaves a number of 128 bits alone.
+//% local function piece_of(vector, step)
+//%     if words == 1 then return vector .. "[" .. step .. "]" end
+//%     if words < 4 then return elements(vector, step * words, words) end
+//%     return "__builtin_bit_cast(" .. piece .. ", __builtin_bit_cast(fmha_pieces, " .. vector .. ").piece[" .. step .. "])"
+//% end
+//% if words == 4 and steps > 1 then
+struct fmha_pieces {
+    unsigned __int128 piece[$(steps)];
+};
+
+//% end
 /* Operands of one matrix instruction and accumulator, per lane. */
 typedef $(one.element) fmha_operand __attribute__((ext_vector_type($(one.length))));
 typedef float accumulator __attribute__((ext_vector_type($(L))));
@@ -52,8 +65,7 @@ FMHA_INLINE $(sum_type) $(multiply)($(atom.operand) $(a_name), $(atom.operand) b
 //%     local x, y = a_name, "b"
 //%     if steps > 1 then
 //%         x, y = "x" .. step, "y" .. step
-//%         local from_a = words == 1 and a_name .. "[" .. step .. "]" or elements(a_name, step * words, words)
-//%         local from_b = words == 1 and "b[" .. step .. "]" or elements("b", step * words, words)
+//%         local from_a, from_b = piece_of(a_name, step), piece_of("b", step)
     const $(piece) $(x) = $(from_a), $(y) = $(from_b);
 //%     end
     c = $(builtin)(__builtin_bit_cast(fmha_operand, $(x)), __builtin_bit_cast(fmha_operand, $(y)), c, 0, 0, 0);
