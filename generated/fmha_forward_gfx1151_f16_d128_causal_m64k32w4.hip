@@ -42,6 +42,7 @@
 #if defined(FMHA_EMULATED) || !defined(__OPTIMIZE__) /* what steers the optimizer */
 #define FMHA_OPAQUE(x) ((void)0)
 #define FMHA_OPAQUE_UNIFORM(x) ((void)0)
+#define FMHA_SCALAR(x) (x)
 #define FMHA_ARGUMENTS_AGAIN(arguments) (arguments)
 #define FMHA_SCHEDULE_FENCE() ((void)0)
 #else
@@ -50,6 +51,8 @@
  * a value so treated is not worked out ahead of the loop, to be kept in registers. */
 #define FMHA_OPAQUE(x) __asm__ volatile("" : "+v"(x))
 #define FMHA_OPAQUE_UNIFORM(x) __asm__ volatile("" : "+s"(x))
+/* A u32 that is the same in all lanes, in a scalar register, wherever the compiler had it; also where not all lanes are. */
+#define FMHA_SCALAR(x) ((u32)__builtin_amdgcn_readfirstlane((int)(x)))
 /* The kernel's arguments read once more, so that those needed at the end do not hold scalar registers through the loop. */
 #define FMHA_ARGUMENTS_AGAIN(arguments) (*fmha_again(&(arguments)))
 /* The scheduler moves nothing across. */

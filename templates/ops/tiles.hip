@@ -139,7 +139,7 @@ FMHA_INLINE $(vector) $(part)(const element *row, u32 first, u32 count)
 {
     typedef element $(elements) __attribute__((ext_vector_type($(width))));
     $(elements) all;
-    count = (u32)__builtin_amdgcn_readfirstlane((int)count); /* in a scalar register, wherever the compiler had it */
+    count = FMHA_SCALAR(count);
     FMHA_OPAQUE_UNIFORM(count); /* the indices are worked out here, not kept in scalar registers */
 #pragma unroll
     for (u32 i = 0; i < $(width); ++i)
