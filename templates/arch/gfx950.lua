@@ -35,6 +35,6 @@ for _, orientation in ipairs { "kq", "qk" } do
     end
 end
 chip.defaults = { forward = defaults, pack = chip.defaults.pack }
-chip.into_lds = 16 -- bytes that a lane loads from memory into LDS
+chip.into_lds = { bytes = 16, file = "into_lds_gfx9" } -- bytes that a lane loads from memory into LDS; device/FILE.hip has the functions
 chip.permlane_swap = true -- v_permlane16_swap_b32, v_permlane32_swap_b32
 return chip

@@ -54,10 +54,10 @@
 //% local k_apart = threads // k_columns
 //% local k_count = (BK + k_apart - 1) // k_apart
 //%
-//% -- K that does not pass registers: the lanes of a wave fill neighbouring places of LDS, arch.into_lds bytes each, so that rows cannot be padded.
+//% -- K that does not pass registers: the lanes of a wave fill neighbouring places of LDS, arch.into_lds.bytes each, so that rows cannot be padded.
 //% -- Instead the eights of a row stand in another order, so that the lanes of eight rows of an operand read from all banks. Two tiles of K are
 //% -- in LDS: one is read while the next one comes.
-//% local lane_bytes = arch.into_lds
+//% local lane_bytes = arch.into_lds and arch.into_lds.bytes
 //% local block_bytes = k_async and lane_bytes and spec.wave * lane_bytes
 //% if k_async then
 //%     local instead = ": use --k-path lds or direct"
@@ -452,6 +452,8 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 }
 
 //% if k_async then
+//%     include("device/" .. arch.into_lds.file .. ".hip")
+
 /* Starts loading the wave's share of K's tile, which has at least one key, into its place in LDS. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
 {
@@ -468,8 +470,7 @@ FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
             offset = present * (u32)(keys.k_stride * 2) + fmha_k_dimension(thread, i) * 2;
         }
         FMHA_OPAQUE(offset);
-        __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void *)fmha_at(k_tile, offset),
-                                         (__attribute__((address_space(3))) void *)(to + i * $(block_bytes // 2)), $(lane_bytes), 0, 0);
+        fmha_load_into_lds(fmha_at(k_tile, offset), to + i * $(block_bytes // 2));
     }
 }
 
@@ -696,14 +697,6 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     end
 }
 
-//%     if k_async then
-/* Waits until what fmha_prefetch sent for is in LDS. The compiler does not. */
-FMHA_INLINE void fmha_arrived(void)
-{
-    __builtin_amdgcn_s_waitcnt(0x0f70); /* vmcnt(0), nothing else (gfx9) */
-}
-
-//%     end
 //%     if tiles.stored then
 /* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
 FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
