@@ -95,6 +95,14 @@ uint32_t isa_check_issue(isa_wave *wave, isa_queue queue) {
     return ++wave->checks->issued[facts_of(wave, queue)->queue];
 }
 
+uint32_t isa_check_last(const isa_wave *wave, isa_queue queue) {
+    return wave->checks->issued[facts_of(wave, queue)->queue];
+}
+
+bool isa_check_under_way(const isa_wave *wave, isa_queue queue, uint32_t ticket) {
+    return ticket > wave->checks->ended[facts_of(wave, queue)->queue];
+}
+
 void isa_check_vgpr_load(isa_wave *wave, unsigned reg, uint64_t mask, isa_queue queue, uint32_t ticket) {
     struct isa_checks *checks = wave->checks;
     isa_pending *pending = &checks->vgpr_pending[reg];

@@ -83,6 +83,10 @@ uint32_t isa_check_issue(isa_wave *wave, isa_queue queue);
 void isa_check_vgpr_load(isa_wave *wave, unsigned reg, uint64_t mask, isa_queue queue, uint32_t ticket);
 void isa_check_sgpr_load(isa_wave *wave, unsigned reg, uint32_t ticket);
 
+/* The access of a queue that began last, and whether one is still under way. */
+uint32_t isa_check_last(const isa_wave *wave, isa_queue queue);
+bool isa_check_under_way(const isa_wave *wave, isa_queue queue, uint32_t ticket);
+
 /* At most so many accesses of a queue are still under way. */
 void isa_check_wait(isa_wave *wave, isa_queue queue, uint32_t most);
 

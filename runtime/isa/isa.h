@@ -244,6 +244,12 @@ struct isa_wave {
     bool failed; /* the workgroup is given up after this instruction */
 };
 
+/* Accesses to LDS (barrier.h). */
+typedef struct isa_touches {
+    struct isa_touch *list;
+    size_t count, room;
+} isa_touches;
+
 struct isa_group {
     struct isa_launch *launch;
     isa_wave waves[ISA_WAVES_MAX];
@@ -257,9 +263,10 @@ struct isa_group {
     size_t scratch_bytes_lane;
     uint64_t random;
     const emu_allocation *recent; /* that was touched last; NULL: none yet */
-    struct isa_between *between;  /* accesses to LDS between signals and waits (barrier.h) */
-    size_t between_count, between_room;
-    uint64_t arriving; /* waves that may have loads into LDS under way (arrivals.h) */
+    isa_touches stores;           /* to LDS, for which a wave may not have waited yet */
+    isa_touches between;          /* accesses to LDS that the barrier does not order (barrier.h) */
+    size_t passed;                /* of `between`, which the barrier that was passed last did not */
+    uint64_t arriving;            /* waves that may have loads into LDS under way (arrivals.h) */
 };
 
 /* One kernel of a loaded code object. */

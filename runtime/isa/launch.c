@@ -66,7 +66,7 @@ static void begin_lds(isa_worker *worker) {
     static const struct fmha_emu_site site = {.file = "", .line = 0};
     isa_group *group = &worker->group;
     group->lds = worker->lds_area + EMU_LDS_GAP_BYTES;
-    group->between_count = 0;
+    isa_barrier_begin(group);
     if (worker->lds == NULL) {
         memset(group->lds, POISON, group->lds_bytes);
         return;

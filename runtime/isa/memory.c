@@ -177,9 +177,13 @@ static void report_lds(isa_wave *wave, int lane, emu_lds_fault fault, const emu_
         break;
     case EMU_LDS_WAVE_WROTE:
     case EMU_LDS_WAVE_READ:
-        isa_report(wave, lane, "lds-race", "%s byte %zu of LDS, which %s has %s since the last s_barrier",
-                   write ? "writes" : "reads", at, other_text(detail->other, other, "wave"),
-                   fault == EMU_LDS_WAVE_WROTE ? "written" : "read");
+        isa_report(wave, lane, "lds-race", "%s byte %zu of LDS, which %s has %s", write ? "writes" : "reads", at,
+                   other_text(detail->other, other, "wave"),
+                   fault == EMU_LDS_WAVE_READ ? "read since the last s_barrier"
+                   : !isa_barrier_was_open(wave->group, at, detail->other)
+                       ? "written since the last s_barrier"
+                       : "written before the last s_barrier, where it "
+                         "arrived without a wait for the store");
         break;
     default: /* lanes of one wave act in the order of its instructions */
         break;

@@ -1,6 +1,7 @@
 /* Atomic operations on LDS and on memory. A wave runs alone in its workgroup, so that only memory needs the host's
  * atomics: other workgroups may run at the same time. */
 #include "access.h"
+#include "barrier.h"
 #include "floats.h"
 #include "half.h"
 #include "memory.h"
@@ -153,6 +154,7 @@ static void lds_atomic(isa_wave *wave, const isa_instruction *i, operation op, u
         uint64_t value =
             op(old[lane], data_of(wave, data, 0, registers, lane), data_of(wave, expected, 0, registers, lane));
         memcpy(wave->group->lds + at, &value, bytes);
+        isa_barrier_store(wave, at, bytes);
     }
     if (result && !wave->failed) {
         isa_mark_loaded(wave, &i->operands[0], registers, exec, ISA_QUEUE_LDS);

@@ -1,4 +1,5 @@
 /* Branches, waits, and what ends or stops a wave. */
+#include "barrier.h"
 #include "checks.h"
 #include "family.h"
 #include "operand.h"
@@ -128,6 +129,7 @@ static void s_endpgm(isa_wave *wave, const isa_instruction *i) {
 
 static void s_barrier(isa_wave *wave, const isa_instruction *i) {
     (void)i;
+    isa_barrier_arrive(wave);
     wave->state = ISA_WAVE_WAITING;
 }
 

@@ -2,6 +2,7 @@
  * of scalars. */
 #include <math.h>
 
+#include "barrier.h"
 #include "checks.h"
 #include "floats.h"
 #include "half.h"
@@ -81,8 +82,15 @@ static bool signals(isa_wave *wave, const isa_instruction *i) {
     return true;
 }
 
+static void arrive(isa_wave *wave) {
+    isa_barrier_arrive(wave);
+    wave->signaled = true;
+}
+
 static void s_barrier_signal(isa_wave *wave, const isa_instruction *i) {
-    wave->signaled = signals(wave, i) || wave->signaled;
+    if (signals(wave, i)) {
+        arrive(wave);
+    }
 }
 
 /* SCC: no other wave has signaled since the barrier was passed last. */
@@ -96,7 +104,7 @@ static void s_barrier_signal_isfirst(isa_wave *wave, const isa_instruction *i) {
         first = first && !wave->group->waves[n].signaled;
     }
     wave->scc = first;
-    wave->signaled = true;
+    arrive(wave);
 }
 
 static void s_barrier_wait(isa_wave *wave, const isa_instruction *i) {

@@ -1,5 +1,6 @@
 /* LDS, and the exchanges of lanes that go through it. */
 #include "access.h"
+#include "barrier.h"
 #include "memory.h"
 #include "sources.h"
 
@@ -38,6 +39,7 @@ static void store_lds_at(isa_wave *wave, unsigned reg, unsigned registers, isa_s
     for (uint64_t left = isa_exec(wave); left != 0; left &= left - 1) {
         int lane = __builtin_ctzll(left);
         if (is_aligned(wave, lane, addresses[lane], bytes) && isa_lds_check(wave, lane, addresses[lane], bytes, true)) {
+            isa_barrier_store(wave, addresses[lane], bytes);
             isa_drain(wave, reg, registers, shape, lane, wave->group->lds + addresses[lane]);
         }
     }

@@ -76,7 +76,7 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
     orientation=${kernel#*,}
     matrix=v_wmma read='ds_load_b128.* offset:' write=ds_store_b128 load=global_load_b128 store=global_store_b
     lanes=v_cmpx_ left_on='s/v_cmpx_.*/s_nop 0/' exec_back='s_or_b32 exec_lo, exec_lo' last=global_store
-    far=2048
+    far=2048 arrives=s_barrier of_stores=1 # which of the waits before a barrier has stores to wait for
     product= # what begins the first product, if not the matrix instruction
     swap='s/([av]\[[0-9:]+\]), (v\[[0-9:]+\]), (v\[[0-9:]+\]), /\1, \3, \2, /'
     turn='s/^(.*v_(wmma|mfma)[^,]*, v\[)([0-9]+)(:.*)$/v_mov_b32_dpp v\3, v\3 row_ror:1 row_mask:0xf bank_mask:0xf\n&/'
@@ -89,7 +89,7 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
         turn='s/row_share:[0-9]+/row_share:9/' drop=d far=2032
         read='ds_read_b128.* offset:' write=ds_write_b128 load=global_load_dwordx4 store='global_store_(dword|short)' ;;
     gfx12*) # a counter for each kind of access; the barrier in two steps
-        argument_wait='s_wait_kmcnt 0x0' lds_wait=s_wait_dscnt load_wait=s_wait_loadcnt
+        argument_wait='s_wait_kmcnt 0x0' lds_wait=s_wait_dscnt load_wait=s_wait_loadcnt arrives=s_barrier_signal of_stores=2
         weaker='s/0x[0-9a-f]+/0x3f/' ;;
     gfx9*) # other names, and lanes by way of scalars
         argument_wait='s_waitcnt lgkmcnt\(0\)' lds_wait='s_waitcnt lgkmcnt' load_wait='s_waitcnt vmcnt'
@@ -115,6 +115,7 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
     plant 'wait before a matrix instruction deleted' missing-wait "$(line_of 1 "$lds_wait" ${product:-$matrix})" d
     plant 'wait before a matrix instruction weakened' missing-wait "$(line_of 1 "$lds_wait" ${product:-$matrix})" \
         "$weaker"
+    plant 'wait for stores to LDS before the barrier deleted' lds-race "$(line_of $of_stores "$lds_wait" "$arrives")" d
     plant 'wait of a global load deleted' missing-wait "$(line_of 1 "$load_wait")" d
     case $arch in
     gfx12*)

@@ -76,7 +76,8 @@ Test(gfx12, ids_of_workgroups_are_in_trap_temporaries) {
                     "    if (id < 32) { " between " }\n" second_step                                                   \
                     "    out[__builtin_amdgcn_workgroup_id_x() * 128 + id] = at[(id + 32) % 128];\n"                   \
                     "}\n"
-#define SIGNAL "    __builtin_amdgcn_s_barrier_signal(-1);\n"
+#define FENCE  "    __builtin_amdgcn_fence(__ATOMIC_RELEASE, \"workgroup\");\n" /* waits for the stores */
+#define SIGNAL FENCE "    __builtin_amdgcn_s_barrier_signal(-1);\n"
 #define WAIT   "    __builtin_amdgcn_s_barrier_wait(-1);\n"
 
 Test(gfx12, a_barrier_in_two_steps) {
@@ -95,6 +96,27 @@ Test(gfx12, what_is_touched_between_signal_and_wait_is_not_ordered) {
     uint32_t seen[ITEMS];
     run(EXCHANGE("at[id] = 7;", SIGNAL, WAIT), 32, 1, seen); /* the last wave reads it behind the barrier */
     isa_test_finding(&test, "lds-race", "reads byte 0 of LDS, which wave 0 has written since the last s_barrier");
+}
+
+/* The wait has to come before the signal: behind it others may go on. */
+Test(gfx12, a_store_that_is_under_way_at_the_signal) {
+#define AGAIN "    at[id] = id;\n    __builtin_amdgcn_s_barrier_signal(-1);\n"
+    static const char *const texts[] = {EXCHANGE("", AGAIN, WAIT),
+                                        EXCHANGE("", AGAIN "    asm volatile(\"s_wait_dscnt 0x0\");\n", WAIT),
+                                        EXCHANGE("", AGAIN WAIT SIGNAL, WAIT)};
+    uint32_t seen[ITEMS];
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        run(texts[i], 32, 1, seen);
+        if (i < 2) {
+            isa_test_finding(
+                &test, "lds-race",
+                "reads byte 128 of LDS, which wave 1 has written before the last s_barrier, where it arrived "
+                "without a wait for the store (workgroup (0,0,0), wave 0, lane 0)");
+            test.driver->clear_findings(test.device);
+        } else {
+            expect_no_finding(); /* what was waited for is ordered by the next barrier */
+        }
+    }
 }
 
 Test(gfx12, a_write_behind_the_barrier_of_what_was_read_before_the_wait) {
