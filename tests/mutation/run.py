@@ -24,17 +24,28 @@ import mutate
 
 HERE = Path(__file__).parent
 # Small tiles, but two row tiles for each wave and two heads for each workgroup.
-COMMON = ["--arch", "gfx1151", "--block-m", "64", "--block-k", "32", "--waves", "2", "--gqa", "2"]
+TILES = ["--block-m", "64", "--waves", "2", "--gqa", "2"]
+KEYS = ["--block-k", "32"]
+PATHS = ["--k-path", "lds", "--v-path", "lds"]  # as on the other chips
+COMMON = ["--arch", "gfx1151", *TILES, *KEYS]
 INSTANCES = {
     "kq": [*COMMON, "--hd", "64", "--causal"],
     "qk": [*COMMON, "--hd", "64", "--causal", "--orientation", "qk"],
     "padded": [*COMMON, "--hd", "72", "--causal", "--q-path", "lds"],
     "padded-qk": [*COMMON, "--hd", "72", "--causal", "--orientation", "qk", "--q-path", "lds"],
     "unmasked": [*COMMON, "--hd", "64"],
+    "mfma": ["--arch", "gfx942", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "32x32"],
+    "mfma-qk": ["--arch", "gfx942", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "32x32", "--orientation", "qk"],
+    "mfma-blocks": ["--arch", "gfx950", *TILES, "--block-k", "64", "--hd", "64", "--causal", "--matrix", "16x16x32", *PATHS],
+    "mfma-pairs": ["--arch", "gfx908", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "16x16", "--dtype", "bf16"],
+    "shifted": ["--arch", "gfx90a", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "16x16"],
     "pack": ["--arch", "gfx1151", "--op", "pack"],
     "pack-transposed": ["--arch", "gfx1151", "--op", "pack", "--v-layout", "transposed"],
     "pack-any": ["--arch", "gfx1151", "--op", "pack", "--v-layout", "transposed", "--align", "2"],
 }
+# Of CDNA's kernels what the atom brings, and what gfx90a's larger weights change: the rest is the text of the kernels above.
+ATOM = r"fmha_(mma|mma_block|natural|row|group_first|gather_operand|swap16|swap32|group_max|group_sum|row_max|row_sum|k_block|v_block) "
+CHOSEN = {"mfma": ATOM, "mfma-qk": ATOM, "mfma-blocks": ATOM, "mfma-pairs": ATOM, "shifted": r".*(reference \+ 15\.0f|l \* 0x1p-15f)"}
 LIMIT_SECONDS = 120  # of one mutant; the emulated device gives a workgroup up long before
 ENVIRONMENT = {
     # Variables that a mutant leaves without a value get the same one each time.
@@ -113,6 +124,10 @@ def make_mutants(fmhagen, name, seen):
     mutants = [mutant for mutant in mutate.mutants(text, kernel) if mutant.function in new]
     known = {statement for function, statement in seen if function == "kernel"}
     mutants = [mutant for mutant in mutants if mutant.function != "kernel" or mutate.outline(mutant.statement) not in known]
+    if name in CHOSEN:
+        mutants = [mutant for mutant in mutants if re.match(CHOSEN[name], mutant.name)]
+        new = {mutant.function for mutant in mutants}
+        outlines = [(function, outline) for function, outline in outlines if function in new]
     seen.update(outlines)
     seen.update(("kernel", mutate.outline(mutant.statement)) for mutant in mutants if mutant.function == "kernel")
     for mutant in mutants:
