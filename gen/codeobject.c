@@ -29,17 +29,29 @@ static const struct {
 };
 
 /* Vector registers of one SIMD: how many there are for a wave of 32 (of 64 where that is the only one) and in which
- * steps they are handed out. Wave64 on chips that have both sees half of each. The longest matching prefix counts. */
+ * steps they are handed out. Wave64 on chips that have both sees half of each. And the LDS that a workgroup's waves
+ * share, and its steps. The longest matching prefix counts. */
 static const struct register_file {
     const char *prefix;
     int total, granule, waves_max;
     bool wave64_only;
+    int lds_kib, lds_granule;
 } register_files[] = {
-    {"gfx9", 256, 4, 10, true},       {"gfx90a", 512, 8, 8, true},         {"gfx94", 512, 8, 8, true},
-    {"gfx95", 512, 8, 8, true},       {"gfx9-4-generic", 512, 8, 8, true}, {"gfx101", 1024, 8, 20, false},
-    {"gfx10-1", 1024, 8, 20, false},  {"gfx103", 1024, 16, 16, false},     {"gfx10-3", 1024, 16, 16, false},
-    {"gfx11", 1024, 16, 16, false},   {"gfx1100", 1536, 24, 16, false},    {"gfx1101", 1536, 24, 16, false},
-    {"gfx1151", 1536, 24, 16, false}, {"gfx120", 1536, 24, 16, false},     {"gfx12-generic", 1536, 24, 16, false},
+    {"gfx9", 256, 4, 10, true, 64, 512},
+    {"gfx90a", 512, 8, 8, true, 64, 512},
+    {"gfx94", 512, 8, 8, true, 64, 512},
+    {"gfx95", 512, 8, 8, true, 160, 1280},
+    {"gfx9-4-generic", 512, 8, 8, true, 64, 512},
+    {"gfx101", 1024, 8, 20, false, 128, 512},
+    {"gfx10-1", 1024, 8, 20, false, 128, 512},
+    {"gfx103", 1024, 16, 16, false, 128, 512},
+    {"gfx10-3", 1024, 16, 16, false, 128, 512},
+    {"gfx11", 1024, 16, 16, false, 128, 512},
+    {"gfx1100", 1536, 24, 16, false, 128, 512},
+    {"gfx1101", 1536, 24, 16, false, 128, 512},
+    {"gfx1151", 1536, 24, 16, false, 128, 512},
+    {"gfx120", 1536, 24, 16, false, 128, 512},
+    {"gfx12-generic", 1536, 24, 16, false, 128, 512},
 };
 
 static const struct register_file *file_of(const char *target) {
@@ -53,6 +65,11 @@ static const struct register_file *file_of(const char *target) {
         }
     }
     return file;
+}
+
+int codeobject_usual_wave(const char *target) {
+    const struct register_file *file = file_of(target);
+    return file != NULL && file->wave64_only ? 64 : 32;
 }
 
 bool codeobject_unified_file(const char *target) {
@@ -90,8 +107,7 @@ void resources_set_waves(struct resources *resources) {
         resources->waves_per_simd = resources->waves_by_vgpr;
         return;
     }
-    bool gfx950 = strcmp(file->prefix, "gfx95") == 0;
-    int lds_bytes = !file->wave64_only ? 128 << 10 : gfx950 ? 160 << 10 : 64 << 10, granule = gfx950 ? 1280 : 512;
+    int lds_bytes = file->lds_kib << 10, granule = file->lds_granule;
     int waves = (resources->workgroup_max - 1) / resources->wave + 1;
     int groups = resources->waves_by_vgpr * SIMDS / waves;
     if (waves > 1) {

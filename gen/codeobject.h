@@ -37,6 +37,9 @@ bool codeobject_resources_assembly(const char *text, size_t length, const char *
 bool codeobject_is_elf(const void *bytes, size_t length);
 bool codeobject_has_metadata(const char *text, size_t length);
 
+/* Lanes of a wave unless said: 64 where there is no other, else 32; 32 of an unknown target. */
+int codeobject_usual_wave(const char *target);
+
 /* Whether accumulation registers are of the file of the others: gfx90a and later; false where there are none. */
 bool codeobject_unified_file(const char *target);
 

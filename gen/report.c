@@ -146,7 +146,7 @@ bool report_run(const struct report_request *request, struct report *report, str
     if (good) {
         const char *arch = report->resources.target[0] != 0 ? report->resources.target : request->arch;
         snprintf(report->arch, sizeof report->arch, "%s", arch != NULL ? arch : "");
-        int usual = strncmp(report->arch, "gfx9", 4) == 0 ? 64 : 32;
+        int usual = codeobject_usual_wave(report->arch);
         report->wave = report->has_resources ? report->resources.wave : request->wave != 0 ? request->wave : usual;
         report->clock_ghz = request->clock_ghz;
         report->compute_units = request->compute_units > 0 ? request->compute_units : 1;
