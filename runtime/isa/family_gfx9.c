@@ -72,19 +72,6 @@ static bool matrix_is_float32(const isa_row *row) {
     return strcmp(row->name + strlen(row->name) - 4, "_f32") == 0;
 }
 
-/* Up to 4, 10 and 18 from matrix instructions of 4, 16 and 32 rows to v_accvgpr_read and A and B of others. */
-static unsigned matrix_gfx908(const isa_row *row) {
-    unsigned size = matrix_rows(row);
-    return size == 4 ? 4 : size == 16 ? 10 : 18;
-}
-
-static const struct isa_wait_states states_gfx908 = {.scalar_to_lane = 4,
-                                                     .scalar_to_memory = 5,
-                                                     .scalar_to_division = 4,
-                                                     .vector_to_dpp = 2,
-                                                     .matrix = matrix_gfx908,
-                                                     .moves_alone = true};
-
 static unsigned matrix_gfx90a(const isa_row *row) {
     unsigned size = matrix_rows(row);
     return size == 4 ? 5 : size == 16 ? 11 : 19;
@@ -154,17 +141,18 @@ const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
                                       .vgprs = vgprs,
                                       .items = isa_items_apart};
 
-const isa_family isa_family_gfx908 = {COMMON("gfx908", ISA_GFX908),
-                                      .wait_states = &states_gfx908,
-                                      .chips = EMU_CDNA,
-                                      .takes_agprs = true,
-                                      .hints = hints,
-                                      .returning = "glc",
-                                      .line_bytes = 64,
-                                      .user_supported = USER_SCRATCH,
-                                      .vgprs = vgprs,
-                                      .agprs = agprs,
-                                      .items = isa_items_apart};
+const isa_family isa_family_gfx908 = {
+    COMMON("gfx908", ISA_GFX908),
+    .wait_states = &states_gfx906, /* and those behind matrix instructions, which are not checked */
+    .chips = EMU_CDNA,
+    .takes_agprs = true,
+    .hints = hints,
+    .returning = "glc",
+    .line_bytes = 64,
+    .user_supported = USER_SCRATCH,
+    .vgprs = vgprs,
+    .agprs = agprs,
+    .items = isa_items_apart};
 
 const isa_family isa_family_gfx90a = {COMMON("gfx90a", ISA_GFX90A),
                                       .wait_states = &states_gfx90a,

@@ -58,7 +58,7 @@ static void check_vector(isa_wave *wave, const isa_instruction *i, unsigned at, 
     char file = reg >= ISA_AGPR ? 'a' : 'v';
     unit user = unit_of(i);
     bool added_to = user == UNIT_MATRIX && (at == 0 || at == 3);
-    if (!added_to && user != UNIT_OTHER && (!states->moves_alone || user == UNIT_MATRIX || i->roles[at].read)) {
+    if (!added_to && user != UNIT_OTHER) {
         expect(wave, "a matrix instruction", file, reg, hazards->matrix[reg], hazards->matrix_states[reg]);
     }
     if (user == UNIT_VALU && i->roles[at].read && i->row->class != ISA_CLASS_TRANS) {

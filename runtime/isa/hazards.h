@@ -16,7 +16,6 @@ struct isa_wait_states {
     uint8_t transcendental;     /* such an instruction writes a vector register; another of VALU reads it */
     /* From a matrix instruction to whatever reads or writes its result but as what is added to. NULL: it has none. */
     unsigned (*matrix)(const isa_row *row);
-    bool moves_alone; /* of results in AGPRs the moves out of them (gfx908) */
 };
 
 /* Before the instruction runs. */
