@@ -36,5 +36,6 @@ for _, orientation in ipairs { "kq", "qk" } do
 end
 chip.defaults = { forward = defaults, pack = chip.defaults.pack }
 chip.into_lds = { bytes = 16, file = "into_lds_gfx9" } -- bytes that a lane loads from memory into LDS; device/FILE.hip has the functions
+chip.converts_bf16 = true -- v_cvt_pk_bf16_f32
 chip.permlane_swap = true -- v_permlane16_swap_b32, v_permlane32_swap_b32
 return chip

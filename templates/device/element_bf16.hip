@@ -21,5 +21,12 @@ FMHA_INLINE float fmha_from_element(element x)
 /* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
 FMHA_INLINE u32 fmha_pack(float low, float high)
 {
+//% if arch.converts_bf16 then
+#ifndef FMHA_EMULATED /* one instruction; the host has none */
+    typedef __bf16 pair __attribute__((ext_vector_type(2)));
+    const pair both = {(__bf16)low, (__bf16)high};
+    return __builtin_bit_cast(u32, both);
+#endif
+//% end
     return __builtin_amdgcn_perm(fmha_round_bits(high), fmha_round_bits(low), 0x07060302);
 }
