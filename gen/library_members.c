@@ -99,8 +99,13 @@ static bool add_row(const struct library_row *row, const struct spec_choices *ch
     size_t added_count;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++)
         product.field[id] = row->field[id] ? row->field[id] : product.field[id];
+    product.if_chip_has = 1 << SPEC_DTYPE;
     if (!spec_product(&product, engine, &added, &added_count, error))
         return false;
+    if (!added_count) {
+        free(added);
+        return true;
+    }
     all = realloc(*specs, (*count + added_count) * sizeof *all);
     if (all) {
         memcpy(all + *count, added, added_count * sizeof *all);

@@ -603,8 +603,25 @@ static void name_member(const struct spec *member, const struct axis *axes, stru
     text_free(&text);
 }
 
-static bool multiply(const struct axis *axes, const struct spec *base, struct template_engine *engine,
-                     struct spec **specs, size_t *count, struct error *error) {
+/* Whether the member is for its chip at all; of the values of the fields that are bits of `fields`, the chip decides.
+ */
+static bool is_wanted(const struct spec *member, unsigned fields, struct template_engine *engine, bool *wanted,
+                      struct error *error) {
+    struct spec asked;
+    *wanted = true;
+    if (!fields || !*member->arch)
+        return true;
+    spec_init(&asked);
+    memcpy(asked.arch, member->arch, sizeof asked.arch);
+    asked.value[SPEC_OP] = member->value[SPEC_OP];
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (fields >> id & 1)
+            asked.value[id] = member->value[id];
+    return spec_chip_has(&asked, engine, wanted, error);
+}
+
+static bool multiply(const struct axis *axes, const struct spec *base, unsigned if_chip_has,
+                     struct template_engine *engine, struct spec **specs, size_t *count, struct error *error) {
     size_t total = 1;
     for (int id = 0; id < AXIS_COUNT; id++) {
         total *= axes[id].count ? axes[id].count : 1;
@@ -616,7 +633,8 @@ static bool multiply(const struct axis *axes, const struct spec *base, struct te
     if (!*specs)
         return error_set(error, ERROR_RUN, "out of memory");
     for (size_t i = 0; i < total; i++) {
-        struct spec *spec = &(*specs)[i];
+        struct spec *spec = &(*specs)[*count];
+        bool wanted;
         *spec = *base;
         size_t rest = i;
         for (int id = SPEC_FIELD_COUNT - 1; id >= 0; id--)
@@ -627,13 +645,17 @@ static bool multiply(const struct axis *axes, const struct spec *base, struct te
         if (axes[AXIS_ARCH].count)
             memcpy(spec->arch, axes[AXIS_ARCH].entries[rest].arch, sizeof spec->arch);
         struct spec member = *spec;
+        if (!is_wanted(spec, if_chip_has, engine, &wanted, error))
+            return false;
+        if (!wanted)
+            continue;
         if (!spec_resolve(spec, engine, error)) {
             if (total > 1)
                 name_member(&member, axes, error);
             return false;
         }
+        ++*count;
     }
-    *count = total;
     return true;
 }
 
@@ -649,7 +671,7 @@ bool spec_product(const struct spec_choices *choices, struct template_engine *en
         done = !choices->field[id] || axis_parse(&axes[id], id, engine, choices->field[id], error);
     for (int i = 0; done && i < choices->set_count; i++)
         done = spec_add_set(&base, choices->set[i], error);
-    done = done && multiply(axes, &base, engine, specs, count, error);
+    done = done && multiply(axes, &base, choices->if_chip_has, engine, specs, count, error);
     if (!done) {
         free(*specs);
         *specs = NULL;

@@ -113,6 +113,8 @@ struct spec_choices {
     const char *field[SPEC_FIELD_COUNT];
     const char *const *set; /* "NAME=VALUE" each */
     int set_count;
+    /* Fields, 1 << SPEC_DTYPE and 1 << SPEC_WAVE, whose values are left out for the chips that do not have them. */
+    unsigned if_chip_has;
 };
 
 /* The product of all lists as resolved specs, the target varying slowest, then the fields in the order of their rows.

@@ -132,6 +132,39 @@ static bool check_dtype(lua_State *L, struct chip *chip) {
     return !chip->no_dtype;
 }
 
+struct question {
+    const struct spec *spec;
+    bool has;
+};
+
+/* Tables that are not as they should be are spec_defaults' to refuse. */
+static void answer(lua_State *L, void *context) {
+    struct question *asked = context;
+    const int chip = lua_gettop(L);
+    const int32_t dtype = asked->spec->value[SPEC_DTYPE], wave = asked->spec->value[SPEC_WAVE];
+    if (dtype != SPEC_UNSET && spec_has(asked->spec, SPEC_DTYPE) && lua_getfield(L, -1, "atoms") == LUA_TTABLE)
+        asked->has = lua_getfield(L, -1, spec_fields[SPEC_DTYPE].words[dtype]) != LUA_TNIL;
+    lua_settop(L, chip);
+    if (wave == SPEC_UNSET || lua_getfield(L, -1, "waves") != LUA_TTABLE)
+        return;
+    bool listed = false;
+    for (lua_Integer i = luaL_len(L, -1); i > 0; i--) {
+        lua_geti(L, -1, i);
+        listed = listed || lua_tointeger(L, -1) == wave;
+        lua_pop(L, 1);
+    }
+    asked->has = asked->has && listed;
+}
+
+bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool *has, struct error *error) {
+    struct question asked = {.spec = spec, .has = true};
+    char path[SPEC_ARCH_MAX + 16];
+    spec_arch_path(spec, path);
+    bool done = template_with_table(engine, path, answer, &asked, error);
+    *has = asked.has;
+    return done;
+}
+
 /* Which types a chip's table has atoms for, one bit for each word of --dtype. */
 static void read_dtypes(lua_State *L, void *context) {
     unsigned *types = context;

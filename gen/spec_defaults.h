@@ -9,6 +9,9 @@
 bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t row[SPEC_FIELD_COUNT],
                    struct error *error);
 
+/* Stores whether the chip has the spec's type and its wave, as far as they are set. */
+bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool *has, struct error *error);
+
 /* Whether a NUMBER may have this value. */
 bool spec_number_fits(const struct spec_field *field, long number);
 

@@ -5,22 +5,36 @@
 
 /* Compute units: of the largest product with the chip (Instinct MI60, MI100, one die of MI250X, MI300X, MI355X; Radeon
  * RX 6900 XT, 6700 XT, 6600 XT, Steam Deck, RX 6500 XT, 680M, Ryzen 7000; Radeon RX 7900 XTX, 7800 XT, 7600, 780M;
- * 890M, 8060S, 860M, 840M; Radeon RX 9060 XT, 9070 XT); of a generic target those of its smallest chip. */
+ * 890M, 8060S, 860M, 840M; Radeon RX 9060 XT, 9070 XT); of a generic target those of its smallest chip. Features:
+ * LLVM's AMDGPU usage page, "Processors". */
 static const emu_chip chips[] = {
-    {"gfx906", EMU_GCN5, 9, 64, 65536, false},           {"gfx9-generic", EMU_GCN5, 9, 3, 65536, false},
-    {"gfx908", EMU_CDNA, 9, 120, 65536, false},          {"gfx90a", EMU_CDNA, 9, 110, 65536, true},
-    {"gfx942", EMU_CDNA, 9, 304, 65536, false},          {"gfx9-4-generic", EMU_CDNA, 9, 256, 65536, false},
-    {"gfx950", EMU_CDNA, 9, 256, 163840, false},         {"gfx1030", EMU_RDNA2, 10, 80, 65536, false},
-    {"gfx1031", EMU_RDNA2, 10, 40, 65536, false},        {"gfx1032", EMU_RDNA2, 10, 32, 65536, false},
-    {"gfx1033", EMU_RDNA2, 10, 8, 65536, false},         {"gfx1034", EMU_RDNA2, 10, 16, 65536, false},
-    {"gfx1035", EMU_RDNA2, 10, 12, 65536, false},        {"gfx1036", EMU_RDNA2, 10, 2, 65536, false},
-    {"gfx10-3-generic", EMU_RDNA2, 10, 2, 65536, false}, {"gfx1100", EMU_RDNA3, 11, 96, 65536, false},
-    {"gfx1101", EMU_RDNA3, 11, 60, 65536, false},        {"gfx1102", EMU_RDNA3, 11, 32, 65536, false},
-    {"gfx1103", EMU_RDNA3, 11, 12, 65536, false},        {"gfx1150", EMU_RDNA3, 11, 16, 65536, false},
-    {"gfx1151", EMU_RDNA3, 11, 40, 65536, false},        {"gfx1152", EMU_RDNA3, 11, 8, 65536, false},
-    {"gfx1153", EMU_RDNA3, 11, 4, 65536, false},         {"gfx11-generic", EMU_RDNA3, 11, 4, 65536, false},
-    {"gfx1200", EMU_RDNA4, 12, 32, 65536, false},        {"gfx1201", EMU_RDNA4, 12, 64, 65536, false},
-    {"gfx12-generic", EMU_RDNA4, 12, 32, 65536, false},
+    {"gfx906", EMU_GCN5, 9, 64, 65536, false, "sramecc xnack"},
+    {"gfx9-generic", EMU_GCN5, 9, 3, 65536, false, "xnack"},
+    {"gfx908", EMU_CDNA, 9, 120, 65536, false, "sramecc xnack"},
+    {"gfx90a", EMU_CDNA, 9, 110, 65536, true, "sramecc xnack"},
+    {"gfx942", EMU_CDNA, 9, 304, 65536, false, "sramecc xnack"},
+    {"gfx9-4-generic", EMU_CDNA, 9, 256, 65536, false, "sramecc xnack"},
+    {"gfx950", EMU_CDNA, 9, 256, 163840, false, "sramecc xnack"},
+    {"gfx1030", EMU_RDNA2, 10, 80, 65536, false, ""},
+    {"gfx1031", EMU_RDNA2, 10, 40, 65536, false, ""},
+    {"gfx1032", EMU_RDNA2, 10, 32, 65536, false, ""},
+    {"gfx1033", EMU_RDNA2, 10, 8, 65536, false, ""},
+    {"gfx1034", EMU_RDNA2, 10, 16, 65536, false, ""},
+    {"gfx1035", EMU_RDNA2, 10, 12, 65536, false, ""},
+    {"gfx1036", EMU_RDNA2, 10, 2, 65536, false, ""},
+    {"gfx10-3-generic", EMU_RDNA2, 10, 2, 65536, false, ""},
+    {"gfx1100", EMU_RDNA3, 11, 96, 65536, false, ""},
+    {"gfx1101", EMU_RDNA3, 11, 60, 65536, false, ""},
+    {"gfx1102", EMU_RDNA3, 11, 32, 65536, false, ""},
+    {"gfx1103", EMU_RDNA3, 11, 12, 65536, false, ""},
+    {"gfx1150", EMU_RDNA3, 11, 16, 65536, false, ""},
+    {"gfx1151", EMU_RDNA3, 11, 40, 65536, false, ""},
+    {"gfx1152", EMU_RDNA3, 11, 8, 65536, false, ""},
+    {"gfx1153", EMU_RDNA3, 11, 4, 65536, false, ""},
+    {"gfx11-generic", EMU_RDNA3, 11, 4, 65536, false, ""},
+    {"gfx1200", EMU_RDNA4, 12, 32, 65536, false, ""},
+    {"gfx1201", EMU_RDNA4, 12, 64, 65536, false, ""},
+    {"gfx12-generic", EMU_RDNA4, 12, 32, 65536, false, ""},
 };
 enum { CHIP_COUNT = sizeof chips / sizeof chips[0], NAME_MAX_LENGTH = 31 };
 

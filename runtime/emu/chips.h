@@ -14,7 +14,8 @@ typedef struct emu_chip {
     unsigned major; /* for __GFX11__ */
     int compute_units;
     size_t lds_bytes_workgroup;
-    bool matrix_flushes; /* matrix instructions take subnormals for zeros */
+    bool matrix_flushes;  /* matrix instructions take subnormals for zeros */
+    const char *features; /* that a target may fix, as "xnack" in gfx942:xnack-, with spaces between them */
 } emu_chip;
 
 /* The chip whose name is the first `length` characters of `name`; NULL if there is none. */

@@ -210,7 +210,7 @@ static fmha_status measure(void *state, void *kernel, const fmha_launch_config *
 
 static void about(void *state, char *text, size_t room) {
     const device *owner = state;
-    snprintf(text, room, "emulated %s of fmhagen " FMHA_VERSION, owner->common.chip->arch);
+    snprintf(text, room, "emulated %s of fmhagen " FMHA_VERSION, owner->common.arch);
 }
 
 static const fmha_driver driver = {

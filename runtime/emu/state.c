@@ -47,6 +47,37 @@ static fmha_status read_environment(emu_state *opened, const char *prefix) {
     return status;
 }
 
+/* Whether the first `length` characters of `feature` are a word of the list. */
+static bool has_word(const char *list, const char *feature, size_t length) {
+    for (const char *word = list; *word != '\0'; word += strspn(word, " ")) {
+        size_t end = strcspn(word, " ");
+        if (end == length && strncmp(word, feature, length) == 0) {
+            return true;
+        }
+        word += end;
+    }
+    return false;
+}
+
+/* Whether `text` is features that the chip has, ":sramecc+:xnack-", each at most once. */
+static bool fixes_features(const emu_chip *chip, const char *text) {
+    for (const char *at = text; *at == ':';) {
+        const char *feature = at + 1;
+        size_t length = strcspn(feature, "+-:");
+        char sign = feature[length];
+        at = feature + length + 1;
+        if ((sign != '+' && sign != '-') || !has_word(chip->features, feature, length) || (*at != ':' && *at != '\0')) {
+            return false;
+        }
+        for (const char *other = at; *other == ':'; other += 1 + strcspn(other + 1, ":")) {
+            if (strncmp(other + 1, feature, length) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 /* NULL after an error, which is recorded. */
 static const emu_chip *find_chip(const char *driver, unsigned families, const char *selector) {
     char known[512];
@@ -69,9 +100,13 @@ static const emu_chip *find_chip(const char *driver, unsigned families, const ch
             "on emu:%s",
             driver, known, chip->arch, chip->arch);
         return NULL;
-    } else if (selector[length] != '\0') {
-        emu_fail(FMHA_ERROR_NO_DEVICE, "%s: %s has no feature \"%s\": write %s:%s", driver, chip->arch,
-                 selector + length, driver, chip->arch);
+    } else if (!fixes_features(chip, selector + length)) {
+        char features[64] = "";
+        if (chip->features[0] != '\0') {
+            snprintf(features, sizeof features, ", or one of %s with + or - behind, each once", chip->features);
+        }
+        emu_fail(FMHA_ERROR_NO_DEVICE, "%s: %s has no feature \"%s\": write %s:%s%s", driver, chip->arch,
+                 selector + length, driver, chip->arch, features);
         return NULL;
     }
     return chip;
@@ -84,7 +119,8 @@ fmha_status emu_state_open(emu_state *state, const char *driver, unsigned famili
     if (state->chip == NULL) {
         return FMHA_ERROR_NO_DEVICE;
     }
-    snprintf(state->name, sizeof state->name, "%s %s", title, state->chip->arch);
+    snprintf(state->arch, sizeof state->arch, "%s", selector);
+    snprintf(state->name, sizeof state->name, "%s %s", title, state->arch);
     emu_findings_init(&state->findings);
     return read_environment(state, prefix);
 }
@@ -97,7 +133,7 @@ void emu_state_close(emu_state *state) {
 fmha_device_info emu_state_info(const emu_state *state) {
     return (fmha_device_info){
         .driver = state->driver,
-        .arch = state->chip->arch,
+        .arch = state->arch,
         .name = state->name,
         .ordinal = 0,
         .compute_units = state->chip->compute_units,

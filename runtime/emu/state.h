@@ -19,6 +19,7 @@ enum {
 typedef struct emu_state {
     const char *driver; /* "emu", for errors */
     const emu_chip *chip;
+    char arch[64]; /* the chip with the features that were asked for: "gfx942:xnack-" */
     char name[96]; /* of the device, for people */
     emu_memory memory;
     emu_findings findings;

@@ -81,7 +81,7 @@ static fmha_status clear_counters(void *state) {
  */
 
 static fmha_status find_compiler(const device *owner, fmha_compiler *compiler) {
-    fmha_status status = fmha_compiler_find(owner->common.chip->arch, compiler);
+    fmha_status status = fmha_compiler_find(owner->common.arch, compiler);
     compiler->lines = owner->lines;
     return status == FMHA_OK ? status : isa_fail(status, "%s", fmha_last_error());
 }
@@ -95,7 +95,7 @@ static fmha_status compile(void *state, const fmha_source *source, void **image,
     if (status != FMHA_OK) {
         return status;
     }
-    status = fmha_compiler_compile_source(&compiler, owner->common.chip->arch, source, image, image_bytes);
+    status = fmha_compiler_compile_source(&compiler, owner->common.arch, source, image, image_bytes);
     return status == FMHA_OK ? status : isa_fail(status, "%s", fmha_last_error());
 }
 
@@ -107,7 +107,7 @@ static fmha_status compile_identity(void *state, int wave, char **text) {
     if (status != FMHA_OK) {
         return status;
     }
-    status = fmha_compiler_identity(&compiler, owner->common.chip->arch, wave, text);
+    status = fmha_compiler_identity(&compiler, owner->common.arch, wave, text);
     return status == FMHA_OK ? status : isa_fail(status, "%s", fmha_last_error());
 }
 
@@ -133,8 +133,7 @@ static fmha_status module_load(void *state, const void *image, size_t image_byte
     if (added == NULL) {
         return isa_fail(FMHA_ERROR_MEMORY, "isa: out of memory for a module");
     }
-    fmha_status status =
-        isa_image_load(&owner->common.memory, owner->common.chip->arch, image, image_bytes, &added->image);
+    fmha_status status = isa_image_load(&owner->common.memory, owner->common.arch, image, image_bytes, &added->image);
     if (status != FMHA_OK) {
         free(added);
         return status;
@@ -383,7 +382,7 @@ static fmha_status measure(void *state, void *kernel, const fmha_launch_config *
 
 static void about(void *state, char *text, size_t room) {
     const device *owner = state;
-    snprintf(text, room, "machine code of %s, executed by fmhagen " FMHA_VERSION, owner->common.chip->arch);
+    snprintf(text, room, "machine code of %s, executed by fmhagen " FMHA_VERSION, owner->common.arch);
 }
 
 static const fmha_driver driver = {

@@ -68,6 +68,32 @@ Test(driver, open_refuses) {
                  ": did you mean emu:gfx9-generic?");
     expect_error(open_chip("gfx1151:xnack+"), FMHA_ERROR_NO_DEVICE,
                  "emu: gfx1151 has no feature \":xnack+\": write emu:gfx1151");
+    expect_error(open_chip("gfx9-generic:sramecc+"), FMHA_ERROR_NO_DEVICE,
+                 "emu: gfx9-generic has no feature \":sramecc+\": write emu:gfx9-generic, or one of xnack with + or - "
+                 "behind, each once");
+    static const char *const wrong[] = {":",       ":xnack",    ":xnack+:",        ":xnack+:xnack-",
+                                        ":xnac+",  ":xnack+-",  ":sramecc xnack+", ":+",
+                                        ":xnack:", ":tgsplit+", ":xnack-:sramecc"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char selector[64], expected[160];
+        snprintf(selector, sizeof selector, "gfx942%s", wrong[i]);
+        snprintf(
+            expected, sizeof expected,
+            "emu: gfx942 has no feature \"%s\": write emu:gfx942, or one of sramecc xnack with + or - behind, each "
+            "once",
+            wrong[i]);
+        expect_error(open_chip(selector), FMHA_ERROR_NO_DEVICE, expected);
+    }
+}
+
+Test(driver, opens_with_features) {
+    static const char *const chips[] = {"gfx90a:sramecc+:xnack-", "gfx906:xnack+", "gfx9-generic:xnack-",
+                                        "gfx9-4-generic:xnack-:sramecc-"};
+    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+        emu_test test = emu_test_open(chips[i]);
+        cr_assert(eq(str, (char *)test.info.arch, (char *)chips[i]));
+        emu_test_close(&test);
+    }
 }
 
 Test(driver, environment_is_checked) {
