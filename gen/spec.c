@@ -675,6 +675,7 @@ bool spec_product(const struct spec_choices *choices, struct template_engine *en
     if (!done) {
         free(*specs);
         *specs = NULL;
+        *count = 0;
     }
     for (int id = 0; id < AXIS_COUNT; id++)
         free(axes[id].entries);

@@ -395,7 +395,9 @@ static char *product_names(const struct spec_choices *choices) {
     if (!spec_product(choices, engine, &specs, &count, &error)) {
         cr_assert(!specs && !count);
         text_printf(&names, "%s", error.text);
-    } else
+    } else if (!count)
+        text_puts(&names, "none\n");
+    else
         for (size_t i = 0; i < count; i++) {
             char name[SPEC_NAME_MAX];
             spec_name(&specs[i], name);
@@ -447,6 +449,30 @@ Test(spec, products_of_operations) {
         (struct spec_choices){.arch = "gfx900", .field[SPEC_OP] = "forward,pack", .field[SPEC_HEAD_DIM] = "64"},
         "--hd: expected an option that --op pack has (--v-layout, --align, --wave and --waves), got one that it does "
         "not have; leave it out (for the member --arch gfx900 --op pack --hd 64 of the product)");
+}
+
+Test(spec, products_of_what_chips_have) {
+    const unsigned both = 1 << SPEC_DTYPE | 1 << SPEC_WAVE;
+    struct spec_choices choices = {.arch = "gfx901,gfx900",
+                                   .field[SPEC_HEAD_DIM] = "64",
+                                   .field[SPEC_DTYPE] = "f16,bf16",
+                                   .field[SPEC_WAVE] = "32,64",
+                                   .if_chip_has = both};
+    expect_product(choices, "fmha_forward_gfx901_f16_d64_qk_m32k16w2\n"
+                            "fmha_forward_gfx900_f16_d64_m128k64w4_qlds\n"
+                            "fmha_forward_gfx900_f16_d64_wave64_m128k64w4_qlds\n"
+                            "fmha_forward_gfx900_bf16_d64_m128k64w4_qlds\n"
+                            "fmha_forward_gfx900_bf16_d64_wave64_m128k64w4_qlds\n");
+    choices.arch = "gfx901";
+    choices.field[SPEC_DTYPE] = "bf16";
+    expect_product(choices, "none\n");
+    choices.if_chip_has = 1 << SPEC_WAVE;
+    choices.field[SPEC_WAVE] = "32";
+    expect_product(choices, "--dtype: expected f16 on gfx901, got 'bf16'; chips with instructions for bf16: gfx900");
+    choices.if_chip_has = 1 << SPEC_DTYPE;
+    choices.field[SPEC_DTYPE] = "f16";
+    choices.field[SPEC_WAVE] = "64";
+    expect_product(choices, "--wave: expected 32 on gfx901, got '64'");
 }
 
 Test(spec, wrong_products) {
