@@ -117,6 +117,9 @@ ISA_LANES_2(v_cvt_pk_bf16_f32, isa_float_to_bfloat(isa_f32(a)) | isa_float_to_bf
 ISA_LANES_2(v_cvt_pk_f16_f32, isa_float_to_half(isa_f32(a)) | isa_float_to_half(isa_f32(b)) << 16)
 ISA_LANES_1(v_cvt_f32_bf16, (a & 0xffffu) << 16)
 
+/* The later families subtract 16 bits in VOP3 alone, where no other order of the sources is needed. */
+ISA_LANES_2(v_subrev_u16, (b - a) & 0xffff)
+
 /* Bit n of the result is the bit of the table that the sources' bits n name, the first source's weighing 4. */
 static void v_bitop3_b32(isa_wave *wave, const isa_instruction *i) {
     uint32_t rooms[3][ISA_LANES_MAX], values[ISA_LANES_MAX];
@@ -157,6 +160,7 @@ static const isa_row rows[] = {
     ISA_ROW(v_pk_add_f32, "Dg Sg Sg", V, FROM_90A, ISA_CDNA3_VOP3P),
     {"v_pk_mov_b32", "Dv2 Sx Sx", V, NULL, v_pk_mov_b32, FROM_90A, ISA_CDNA3_VOP3P},
     ISA_ROW(v_mov_b64, "Dv2 Sv2", V, FROM_942, ISA_CDNA3_VOP1),
+    ISA_ROW(v_subrev_u16, "Dh Sh Sh", V, ISA_GFX9, ISA_VEGA_VOP2),
     ISA_ROW(v_lshl_add_u64, "Dv2 Sv2 Sv Sv2", V, FROM_942, ISA_CDNA3_VOP3),
     ISA_ROW(v_fmac_f64, "Bd Sd Sd", V, FROM_90A, ISA_CDNA3_VOP2),
     ISA_ROW(v_dot2_i32_i16, "Dv Sp Sp Sv", V, ISA_GFX9, ISA_VEGA_VOP3P),

@@ -19,6 +19,7 @@ static float legacy(float a, float b, float c) {
 ROWS_REFERENCE(ref_v_mad_f32, rows_float_bits(product_and_sum(fa, fb, fc)))
 ROWS_REFERENCE(ref_v_mac_f32, rows_float_bits(product_and_sum(fa, fb, fold)))
 ROWS_REFERENCE(ref_v_mad_legacy_f32, rows_float_bits(legacy(fa, fb, fc)))
+ROWS_REFERENCE(ref_v_subrev_u16, (0x10000 + b % 0x10000 - a % 0x10000) % 0x10000)
 ROWS_REFERENCE(ref_v_mov_b64, la)
 ROWS_REFERENCE(ref_v_lshl_add_u64, la *(UINT64_C(1) << b % 8) + lc)
 ROWS_REFERENCE(ref_v_fmac_f64, rows_double_bits(__builtin_fma(da, db, rows_double(lold))))
@@ -67,6 +68,7 @@ ROWS_REFERENCE(ref_v_cvt_f32_bf16, (a % 0x10000) * 0x10000)
     X(v_mad_f32, ROWS_F32)                                                                                             \
     X(v_mac_f32, ROWS_F32)                                                                                             \
     X(v_mad_legacy_f32, ROWS_F32)                                                                                      \
+    X(v_subrev_u16, ROWS_BITS)                                                                                         \
     X(v_mov_b64, ROWS_BITS)                                                                                            \
     X(v_lshl_add_u64, ROWS_BITS)                                                                                       \
     X(v_fmac_f64, ROWS_F64)                                                                                            \
