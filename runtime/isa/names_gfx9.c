@@ -1,9 +1,10 @@
 /* The mnemonics of gfx9 that mean rows of other families. What it has besides are rows of its own (rows_gfx9.c,
  * rows_gfx9_memory.c, rows_mfma.c).
  *
- * Not here: v_cmpx, which writes EXEC and a mask; ds_cmpst, whose operands stand in the other order; loads of 16 bits
- * into half a register, which leave the other half on some chips and clear it on those whose registers have error
- * correction (LLVM's guide, Target Features, sramecc), so that compilers avoid them. */
+ * Not here: v_cmpx, which writes EXEC and a mask; ds_cmpst, whose operands stand in the other order.
+ *
+ * Loads of 16 bits into half a register leave the other half as it is. On chips whose registers have error correction
+ * they clear it (LLVM's guide, Target Features, sramecc): code for those, or for either, has none of them. */
 #include "family.h"
 #include "sources.h"
 
@@ -564,6 +565,12 @@ static const isa_name list[] = {
     AS(LDS, "ds_read_u8", "ds_load_u8"),
     AS(LDS, "ds_read_i8", "ds_load_i8"),
     AS(LDS, "ds_read_u16", "ds_load_u16"),
+    AS(LDS, "ds_read_u16_d16", "ds_load_u16_d16"),
+    AS(LDS, "ds_read_u16_d16_hi", "ds_load_u16_d16_hi"),
+    AS(LDS, "ds_read_u8_d16", "ds_load_u8_d16"),
+    AS(LDS, "ds_read_u8_d16_hi", "ds_load_u8_d16_hi"),
+    AS(LDS, "ds_read_i8_d16", "ds_load_i8_d16"),
+    AS(LDS, "ds_read_i8_d16_hi", "ds_load_i8_d16_hi"),
     AS(LDS, "ds_read_i16", "ds_load_i16"),
     AS(LDS, "ds_read_b32", "ds_load_b32"),
     AS(LDS, "ds_read_b64", "ds_load_b64"),
@@ -592,6 +599,12 @@ static const isa_name list[] = {
     AS(FLAT, "global_load_ubyte", "global_load_u8"),
     AS(FLAT, "global_load_sbyte", "global_load_i8"),
     AS(FLAT, "global_load_ushort", "global_load_u16"),
+    AS(FLAT, "global_load_short_d16", "global_load_d16_b16"),
+    AS(FLAT, "global_load_short_d16_hi", "global_load_d16_hi_b16"),
+    AS(FLAT, "global_load_ubyte_d16", "global_load_d16_u8"),
+    AS(FLAT, "global_load_ubyte_d16_hi", "global_load_d16_hi_u8"),
+    AS(FLAT, "global_load_sbyte_d16", "global_load_d16_i8"),
+    AS(FLAT, "global_load_sbyte_d16_hi", "global_load_d16_hi_i8"),
     AS(FLAT, "global_load_sshort", "global_load_i16"),
     AS(FLAT, "global_load_dword", "global_load_b32"),
     AS(FLAT, "global_load_dwordx2", "global_load_b64"),
@@ -608,6 +621,12 @@ static const isa_name list[] = {
     AS(FLAT, "flat_load_ubyte", "flat_load_u8"),
     AS(FLAT, "flat_load_sbyte", "flat_load_i8"),
     AS(FLAT, "flat_load_ushort", "flat_load_u16"),
+    AS(FLAT, "flat_load_short_d16", "flat_load_d16_b16"),
+    AS(FLAT, "flat_load_short_d16_hi", "flat_load_d16_hi_b16"),
+    AS(FLAT, "flat_load_ubyte_d16", "flat_load_d16_u8"),
+    AS(FLAT, "flat_load_ubyte_d16_hi", "flat_load_d16_hi_u8"),
+    AS(FLAT, "flat_load_sbyte_d16", "flat_load_d16_i8"),
+    AS(FLAT, "flat_load_sbyte_d16_hi", "flat_load_d16_hi_i8"),
     AS(FLAT, "flat_load_sshort", "flat_load_i16"),
     AS(FLAT, "flat_load_dword", "flat_load_b32"),
     AS(FLAT, "flat_load_dwordx2", "flat_load_b64"),
@@ -676,6 +695,12 @@ static const isa_name list[] = {
     {"scratch_load_ubyte", "scratch_load_u8", ISA_CDNA3_FLAT, FROM_942},
     {"scratch_load_sbyte", "scratch_load_i8", ISA_CDNA3_FLAT, FROM_942},
     {"scratch_load_ushort", "scratch_load_u16", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_short_d16", "scratch_load_d16_b16", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_short_d16_hi", "scratch_load_d16_hi_b16", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_ubyte_d16", "scratch_load_d16_u8", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_ubyte_d16_hi", "scratch_load_d16_hi_u8", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_sbyte_d16", "scratch_load_d16_i8", ISA_CDNA3_FLAT, FROM_942},
+    {"scratch_load_sbyte_d16_hi", "scratch_load_d16_hi_i8", ISA_CDNA3_FLAT, FROM_942},
     {"scratch_load_sshort", "scratch_load_i16", ISA_CDNA3_FLAT, FROM_942},
     {"scratch_load_dword", "scratch_load_b32", ISA_CDNA3_FLAT, FROM_942},
     {"scratch_load_dwordx2", "scratch_load_b64", ISA_CDNA3_FLAT, FROM_942},
