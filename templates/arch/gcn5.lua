@@ -2,11 +2,15 @@
 -- Instruction Set Architecture' and that of "Vega" 7nm, LLVM's AMDGPU usage page.
 
 -- Default tiles. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers, an operand 8. What lanes receive of an operand of K or V
--- serves all of a wave's row tiles: three of them, with Q in LDS, for which at 256 dimensions there is no room.
+-- serves all of a wave's row tiles: three of them, with Q in LDS, for which at 256 dimensions there is no room. There V given as columns has
+-- fewer rows a workgroup: the share of a tile, element by element where rows are not aligned, takes registers that four waves do not leave.
 local kq = {
     [64] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [128] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
-    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [256] = {
+        block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+        transposed = { block_m = 32, waves = 2 },
+    },
 }
 -- Q is the operand whose rows lanes exchange: from registers, the compiler would hold what each lane receives of it, four times as many.
 local qk = {
