@@ -353,8 +353,9 @@ static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIEL
     if (!spec_has(spec, SPEC_BLOCK_M))
         return;
     int32_t matrix = spec->value[SPEC_MATRIX] != SPEC_UNSET ? spec->value[SPEC_MATRIX] : row[SPEC_MATRIX];
-    bool wide = matrix != SPEC_UNSET && !strcmp(spec_fields[SPEC_MATRIX].words[matrix], "32x32");
-    int32_t rows = wide ? 32 : 16;
+    const char *shape =
+        spec_fields[SPEC_MATRIX].words[matrix != SPEC_UNSET ? matrix : spec_fields[SPEC_MATRIX].neutral];
+    int32_t rows = (int32_t)strtol(shape, NULL, 10); /* of "32x32" */
     if (*m != SPEC_UNSET && *w == SPEC_UNSET)
         *w = *m < rows ? 1 : *m / rows < waves->maximum ? *m / rows : waves->maximum;
     else if (*w != SPEC_UNSET && *m == SPEC_UNSET)

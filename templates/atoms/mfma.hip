@@ -5,8 +5,8 @@
 //% -- Source: AMD matrix instruction calculator, CDNA1 to CDNA3; "CDNA4 Instruction Set Architecture", section 7.
 //%
 //% local one = arch.matrix[spec.matrix][spec.dtype]
-//% local side = spec.matrix == "32x32" and 32 or 16
-//% local blocks = spec.matrix == "16x16x32" and 2 or 1
+//% local side = tonumber(spec.matrix:match("^%d+"))
+//% local blocks = tonumber(spec.matrix:match("%d+$")) // side
 //% local L = side * side // 64 * blocks
 //% local function row_of(lane, i) return side == 16 and 4 * (lane // 16) + i or i // 4 * 8 + lane // 32 * 4 + i % 4 end
 //% atom = {

@@ -11,8 +11,8 @@
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end
-//% local N = spec.matrix == "32x32" and 32 or 16 -- query rows of a wave's tile
-//% local key_rows = spec.matrix == "16x16" and 16 or 32 -- keys of a product
+//% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
+//% local key_rows = tonumber(spec.matrix:match("%d+$")) -- keys of a product
 //% local row_tiles = spec.block_m // N
 //% if spec.block_m % (N * spec.waves) ~= 0 then
 //%     fail("--block-m " .. spec.block_m .. " with --waves " .. spec.waves .. ": expected the same number of " .. N .. "-row tiles for each wave: a multiple of "

@@ -5,6 +5,17 @@
 //% --   fmha_k_operand           keys x dimensions of one product: a lane holds one key, or one of each block of keys
 //% --   fmha_v_operand           dimensions x keys: a lane holds one dimension, or one of each block
 //% -- Rows past the end of K and V are never read: in a tile that is not full the last row stands in for them.
+//% --
+//% -- A way of a tile to LDS is a table, k_way and v_way, from ops/way_….hip:
+//% --   count, registers, next   shares of a thread, the registers that they take on their way, and their declaration
+//% --   lacks, shares            conditions: the thread has no share i; it has any (nil: every thread has)
+//% --   offset                   of the thread's first share in memory, bytes
+//% --   lds_rows, lds_eights, pitch, lds_elements   of the tile in LDS: rows, eights of a row that hold keys or dimensions, elements from row to
+//% --                            row, elements in all; text says what a row is
+//% --   helpers()                emits the functions that say which share is whose
+//% --   prefetch(), store()      emit what fmha_prefetch_k or _v and fmha_store_k or _v do with share i; not_finite() what looks at it
+//% --   operand()                emits how an operand is read, if not row by row
+//% -- K's way that passes no registers (ops/way_async.hip) has functions of its own instead.
 //%
 //% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
 //% local threads = spec.wave * spec.waves
@@ -30,68 +41,78 @@
 //%     fail("--v-path direct needs V given transposed: add --v-layout transposed, or use --v-path lds or gather")
 //% end
 //%
-//% -- How V's tile comes into LDS: in the rows that it is given in, transposed in registers ("eights"); given transposed, in those rows ("as it
-//% -- is"); by loads that transpose 16 keys x 16 dimensions ("matrix"); in rows of keys, to be transposed by the reads ("rows").
-//% local v_kind = v_transposed and "as it is" or "eights"
+//% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
+//% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
+//% tiles = {
+//%     v_dimensions = DVP,
+//%     power_of_two = function(n)
+//%         local p = 1
+//%         while p < n do p = 2 * p end
+//%         return p
+//%     end,
+//% }
+//% -- Which share of a tile is a thread's: it is shared out in columns of a row, as many as the next power of two, so that share i of a thread is a
+//% -- fixed number of rows below its share 0. Threads for which no column or row is left load what their neighbour loads, and store nothing.
+//% tiles.split = function(kind, rows, real)
+//%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
+//%     local columns = tiles.power_of_two(real)
+//%     local apart, surplus = threads // columns, threads % columns ~= 0
+//%     local split = { apart = apart, count = (rows + apart - 1) // apart, shares = shares .. "(keys.thread)" }
+//%     if rows % apart ~= 0 then split.lacks = row .. "(thread, i) >= " .. rows end
+//%     split.emit = function()
+/* Row and column of the thread's i-th share of a tile of $(kind), and whether it has any. */
+FMHA_INLINE u32 $(row)(u32 thread, u32 i)
+{
+//%         if surplus then
+    const u32 row = thread / $(columns);
+    return (row < $(apart) ? row : $(apart - 1)) + i * $(apart);
+//%         else
+    return thread / $(columns) + i * $(apart);
+//%         end
+}
+
+FMHA_INLINE u32 $(column)(u32 thread)
+{
+//%         if real < columns then
+    const u32 column = thread % $(columns);
+    return column < $(real) ? column : $(real - 1);
+//%         else
+    return thread % $(columns);
+//%         end
+}
+
+FMHA_INLINE bool $(shares)(u32 thread)
+{
+//%         if surplus and real < columns then
+    return thread < $(apart * columns) && thread % $(columns) < $(real);
+//%         elseif surplus then
+    return thread < $(apart * columns);
+//%         elseif real < columns then
+    return thread % $(columns) < $(real);
+//%         else
+    (void)thread;
+    return true;
+//%         end
+}
+
+//%     end
+//%     return split
+//% end
+//%
+//% include("ops/way_rows.hip")
+//% k_way, v_way = false, false
+//% if k_lds then k_way = way_rows("k", BK, D, { placed = true, pitch = DP + 8 }) end
+//% if k_async then include("ops/way_async.hip") end
 //% if spec.v_path == "transpose" then
 //%     local instead = v_transposed and "use --v-path lds or direct" or "use --v-path lds or gather"
 //%     local loads = arch.transposing and arch.transposing["wave" .. spec.wave]
 //%     if not loads then fail("--v-path transpose: no loads that transpose on " .. arch.name .. " in wave" .. spec.wave .. ": " .. instead) end
 //%     if v_transposed then fail("--v-path transpose: V is given transposed already: " .. instead) end
-//%     v_kind = loads.from == "global" and "matrix" or "rows"
-//%     if v_kind == "matrix" and not fast then fail("--v-path transpose: loads that transpose need --align 16: " .. instead) end
-//% end
-//%
-//% -- A tile is shared out in columns of a row: as many as the next power of two, so that share i of a thread is a fixed number of rows below
-//% -- its share 0. Where the row has fewer, some threads have nothing to do.
-//% local function power_of_two(n)
-//%     local p = 1
-//%     while p < n do p = 2 * p end
-//%     return p
-//% end
-//% -- K: eight elements a column.
-//% local k_real, k_columns = D // 8, power_of_two(D // 8)
-//% local k_apart = threads // k_columns
-//% local k_count = (BK + k_apart - 1) // k_apart
-//%
-//% -- K that does not pass registers: the lanes of a wave fill neighbouring places of LDS, arch.into_lds.bytes each, so that rows cannot be padded.
-//% -- Instead the eights of a row stand in another order, so that the lanes of eight rows of an operand read from all banks. Two tiles of K are
-//% -- in LDS: one is read while the next one comes.
-//% local lane_bytes = arch.into_lds and arch.into_lds.bytes
-//% local block_bytes = k_async and lane_bytes and spec.wave * lane_bytes
-//% if k_async then
-//%     local instead = ": use --k-path lds or direct"
-//%     if not lane_bytes then fail("--k-path async: no loads from memory into LDS on " .. arch.name .. instead) end
-//%     if not fast then fail("--k-path async: loads from memory into LDS need --align 16" .. instead) end
-//%     if D ~= 64 and D ~= 128 and D ~= 256 then
-//%         fail("--k-path async: expected a head dimension of 64, 128 or 256, got " .. D .. instead)
-//%     end
-//%     if BK * D * 2 % (block_bytes * spec.waves) ~= 0 then
-//%         fail("--k-path async: expected a tile of K of a multiple of " .. block_bytes .. " bytes for each wave, got " .. BK * D * 2 .. " for " ..
-//%              spec.waves .. ": use another --block-k or --waves" )
-//%     end
-//% end
-//% local k_blocks = k_async and BK * D * 2 // (block_bytes * spec.waves) or 0 -- of a wave
-//%
-//% -- V in rows: eight rows (keys) x v_width dimensions at once, transposed on the way; as wide as keeps all threads busy.
-//% -- V given transposed: eight keys a column, a dimension a row.
-//% local v_width = 8
-//% while v_width > 2 and (BK // 8) * power_of_two(DV // v_width) < threads do v_width = v_width // 2 end
-//% local v_pairs = v_width // 2
-//% local v_real = v_transposed and BK // 8 or DV // (v_kind == "rows" and 8 or v_width)
-//% local v_columns = power_of_two(v_real)
-//% local v_apart = threads // v_columns
-//% local v_rows = v_transposed and DV or v_kind == "rows" and BK or BK // 8
-//% local v_count = (v_rows + v_apart - 1) // v_apart
-//% -- Loads that transpose: one of a wave is a unit of 16 keys x 16 dimensions.
-//% local key_units, v_units = BK // 16, BK // 16 * ((DV + 15) // 16)
-//% if v_kind == "matrix" then v_count = (v_units + spec.waves - 1) // spec.waves end
-//% -- Whether a thread has no share i.
-//% local v_lacks
-//% if v_kind == "matrix" then
-//%     if v_units % spec.waves ~= 0 then v_lacks = "fmha_v_unit(thread, i) >= " .. v_units end
-//% elseif v_rows % v_apart ~= 0 then
-//%     v_lacks = "fmha_v_row(thread, i) >= " .. v_rows
+//%     include("ops/way_" .. (loads.from == "lds" and "columns" or "units") .. ".hip")
+//% elseif v_lds and v_transposed then
+//%     v_way = way_rows("v", DV, BK, { columns = true, placed = true, pitch = BK + 8, lds_rows = DVP })
+//% elseif v_lds then
+//%     include("ops/way_eights.hip")
 //% end
 //%
 //% -- A lane's operand: all of the contraction index where every lane group holds a copy, else the group's share of it.
@@ -100,25 +121,22 @@
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
-//% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
-//% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
-//% tiles = {
-//%     k_row = DP + 8, v_row = (v_kind == "rows" and DVP or BK) + 8,
-//%     k_elements = k_lds and BK * (DP + 8) or k_async and 2 * BK * D or 0,
-//%     v_elements = v_lds and (v_kind == "rows" and BK * (DVP + 8) or DVP * (BK + 8)) or 0,
-//%     lds = k_lds or k_async or v_lds,
-//%     stored = k_lds or v_lds, -- some of a tile passes registers
-//%     flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0, -- a word for each wave says which tile of V is not finite
-//%     -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
-//%     ahead = (k_lds and 4 * k_count or 0) + (v_lds and (v_kind == "eights" and 8 * v_pairs or 4) * v_count or 0) <= 40,
-//%     -- Calls that make a lane's operand; `first` counts where lane groups hold shares.
-//%     lds_operand = function(lds, at, first)
-//%         return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
-//%     end,
-//%     load_operand = function(from, first, present)
-//%         return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. present .. ")"
-//%     end,
-//% }
+//% tiles.k_elements, tiles.v_elements = k_way and k_way.lds_elements or 0, v_way and v_way.lds_elements or 0
+//% tiles.lds = k_way or v_way
+//% tiles.stored = k_lds or v_lds -- some of a tile passes registers
+//% tiles.flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0 -- a word for each wave says which tile of V is not finite
+//% -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
+//% tiles.ahead = (k_way and k_way.registers or 0) + (v_way and v_way.registers or 0) <= 40
+//% if k_async and not tiles.ahead then
+//%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
+//% end
+//% -- Calls that make a lane's operand; `first` counts where lane groups hold shares.
+//% tiles.lds_operand = function(lds, at, first)
+//%     return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
+//% end
+//% tiles.load_operand = function(from, first, present)
+//%     return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. present .. ")"
+//% end
 /* Eight neighbouring elements. */
 FMHA_INLINE u32x4 fmha_load8(const element *from)
 {
@@ -238,52 +256,8 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
     return (const element *)((const char *)base + offset);
 }
 
-//% -- Which share of a tile is a thread's. Threads for which no column or row is left load what their neighbour loads, and store nothing.
-//% local function thread_split(kind, columns, apart, real)
-//%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
-//%     local surplus = threads % columns ~= 0
-/* Row and column of the thread's i-th share of a tile of $(kind), and whether it has any. */
-FMHA_INLINE u32 $(row)(u32 thread, u32 i)
-{
-//%     if surplus then
-    const u32 row = thread / $(columns);
-    return (row < $(apart) ? row : $(apart - 1)) + i * $(apart);
-//%     else
-    return thread / $(columns) + i * $(apart);
-//%     end
-}
-
-FMHA_INLINE u32 $(column)(u32 thread)
-{
-//%     if real < columns then
-    const u32 column = thread % $(columns);
-    return column < $(real) ? column : $(real - 1);
-//%     else
-    return thread % $(columns);
-//%     end
-}
-
-FMHA_INLINE bool $(shares)(u32 thread)
-{
-//%     if surplus and real < columns then
-    return thread < $(apart * columns) && thread % $(columns) < $(real);
-//%     elseif surplus then
-    return thread < $(apart * columns);
-//%     elseif real < columns then
-    return thread % $(columns) < $(real);
-//%     else
-    (void)thread;
-    return true;
-//%     end
-}
-
-//% end
-//% if k_lds then
-//%     thread_split("k", k_columns, k_apart, k_real)
-//% end
-//% if v_lds and v_kind ~= "matrix" then
-//%     thread_split("v", v_columns, v_apart, v_real)
-//% end
+//% if k_lds then k_way.helpers() end
+//% if v_way and v_way.shares then v_way.helpers() end
 //% if reorder then
 /* The row of a tile in LDS that holds key or dimension n. */
 FMHA_INLINE u32 fmha_lds_row(u32 n)
@@ -310,60 +284,12 @@ FMHA_INLINE u32 fmha_lane_row(u32 lane)
 }
 //% end
 
-//% if v_kind == "matrix" or v_kind == "rows" then
+//% if spec.v_path == "transpose" then
 //%     include("device/" .. arch.transposing["wave" .. spec.wave].file .. ".hip")
 
 //% end
-//% if v_kind == "matrix" then
-/* The unit of 16 keys x 16 dimensions that is the thread's i-th share: units go through the keys first. */
-FMHA_INLINE u32 fmha_v_unit(u32 thread, u32 i)
-{
-    return thread / $(spec.wave) + i * $(spec.waves);
-}
-
-/* What the thread reads of it: eight dimensions of a key. It gets eight keys of a dimension. */
-FMHA_INLINE u32 fmha_v_key(u32 thread, u32 i)
-{
-    return fmha_v_unit(thread, i) % $(key_units) * 16 + thread / 16 % 2 * 8 + thread % 8;
-}
-
-FMHA_INLINE u32 fmha_v_dimension(u32 thread, u32 i)
-{
-    const u32 dimension = fmha_v_unit(thread, i) / $(key_units) * 16 + thread / 8 % 2 * 8;
-//%     if DV % 16 ~= 0 then
-    return dimension < $(DV) ? dimension : $(DV - 8); /* what lies past the end is not stored */
-//%     else
-    return dimension;
-//%     end
-}
-
-//% end
-//% if k_async then
-//%     local order = reorder and "fmha_row(key % " .. M .. ") % 8" or "key % 8"
-/* By which number the eights of a key's row are out of order in LDS: another one for each of eight lanes that read together. */
-FMHA_INLINE u32 fmha_k_order(u32 key)
-{
-    return $(order);
-}
-
-//% end
-//% if k_async then
-/* Of the wave's share i of K's tile: the number of the lane's key, and the dimension that its bytes begin with. In LDS the eights of a key's
- * row stand in an order that differs between eight keys which lanes read together. */
-FMHA_INLINE u32 fmha_k_key(u32 thread, u32 i)
-{
-    return (thread / $(spec.wave) * $(k_blocks) + i) * $(block_bytes // 16) / $(D // 8) + thread % $(spec.wave) * $(lane_bytes) / $(2 * D);
-}
-
-//%     local place = D * 2 <= block_bytes and ("thread % " .. spec.wave .. " * " .. lane_bytes) or
-//%         ("((thread / " .. spec.wave .. " * " .. k_blocks .. " + i) * " .. block_bytes .. " + thread % " .. spec.wave .. " * " .. lane_bytes .. ")")
-FMHA_INLINE u32 fmha_k_dimension(u32 thread, u32 i)
-{
-    const u32 at = $(place) % $(2 * D); /* byte of the row */
-    return (at / 16 ^ fmha_k_order(fmha_k_key(thread, i))) * 8 + at % 16 / 2;
-}
-
-//% end
+//% if v_way and not v_way.shares then v_way.helpers() end
+//% if k_async then k_way.helpers() end
 struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
@@ -373,21 +299,15 @@ struct fmha_keys {
 //% if v_lds then
     u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
 //% end
-//% if k_async then
-    u32 k_offset[$(k_blocks)]; /* of the thread's shares, bytes */
-//% end
+//% if k_async then k_way.members() end
 //% if k_lds then
-    u32x4 k_next[$(k_count)];
+    $(k_way.next)
 //%     if fast then
     u32 k_offset; /* of the thread's first share, bytes */
 //%     end
 //% end
 //% if v_lds then
-//%     if v_kind ~= "eights" then
-    u32x4 v_next[$(v_count)];
-//%     else
-    u32 v_next[$(v_count)][8][$(v_pairs)]; /* unit, key, pair of dimensions */
-//%     end
+    $(v_way.next)
 //%     if fast then
     u32 v_offset; /* of the thread's first share, bytes */
 //%     end
@@ -409,40 +329,29 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
-//% if k_async then
-#pragma unroll
-    for (u32 i = 0; i < $(k_blocks); ++i)
-        keys.k_offset[i] = fmha_k_key(keys.thread, i) * (u32)(keys.k_stride * 2) + fmha_k_dimension(keys.thread, i) * 2;
-//% end
+//% if k_async then k_way.begin() end
 //% if k_lds and fast then
-    keys.k_offset = fmha_k_row(keys.thread, 0) * (u32)(keys.k_stride * 2) + fmha_k_column(keys.thread) * 16;
+    keys.k_offset = $(k_way.offset);
 //% end
 //% if v_lds and fast then
-//%     if v_kind == "matrix" then
-    keys.v_offset = fmha_v_key(keys.thread, 0) * (u32)(keys.v_stride * 2) + fmha_v_dimension(keys.thread, 0) * 2;
-//%     elseif v_kind == "eights" then
-    keys.v_offset = fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * $(v_width * 2);
-//%     else
-    keys.v_offset = fmha_v_row(keys.thread, 0) * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * 16;
-//%     end
+    keys.v_offset = $(v_way.offset);
 //% end
-//% if k_lds and DP > D then
+//% -- Of rows of keys, what is behind the last dimension.
+//% local function pad(kind, from, to)
+//%     local lds, pitch = "keys." .. kind .. "_lds", to + 8
     for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
 #pragma unroll
-        for (u32 column = $(D); column < $(DP); column += 8)
-            *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + column) = (u32x4){0, 0, 0, 0};
+        for (u32 column = $(from); column < $(to); column += 8)
+            *fmha_lds8($(lds), row * $(pitch) + column) = (u32x4){0, 0, 0, 0};
     }
 //% end
-//% if v_kind == "rows" and DVP > DV then
-    for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
-#pragma unroll
-        for (u32 column = $(DV); column < $(DVP); column += 8)
-            *fmha_lds8(keys.v_lds, row * $(tiles.v_row) + column) = (u32x4){0, 0, 0, 0};
-    }
+//% if k_lds and DP > D then pad("k", D, DP) end
+//% if v_way and v_way.operand and DVP > DV then
+//%     pad("v", DV, DVP)
 //% elseif v_lds and DVP > DV then
 //%     local columns = BK // 8
     for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
-        *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(tiles.v_row) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
+        *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(v_way.pitch) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
 //% end
 //% if v_lds then
     if (keys.lane == 0)
@@ -451,223 +360,68 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     (void)keys;
 }
 
-//% if k_async then
-//%     include("device/" .. arch.into_lds.file .. ".hip")
-
-/* Starts loading the wave's share of K's tile, which has at least one key, into its place in LDS. part: it may lack some. */
-FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
-{
-    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK)), wave = __builtin_amdgcn_readfirstlane(keys.thread / $(spec.wave));
-    const element *k_tile = fmha_k_tile(keys, tile);
-    element *to = keys.k_lds + (tile & 1) * $(BK * D) + wave * $(k_blocks * block_bytes // 2);
-    u32 thread = keys.thread;
-    FMHA_OPAQUE(thread);
-#pragma unroll
-    for (u32 i = 0; i < $(k_blocks); ++i) {
-        u32 offset = keys.k_offset[i];
-        if (part) {
-            const u32 key = fmha_k_key(thread, i), present = key >= rows ? rows - 1 : key;
-            offset = present * (u32)(keys.k_stride * 2) + fmha_k_dimension(thread, i) * 2;
-        }
-        FMHA_OPAQUE(offset);
-        fmha_load_into_lds(fmha_at(k_tile, offset), to + i * $(block_bytes // 2));
-    }
-}
-
-//% end
-//% if k_lds then
-/* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
-FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
+//% if k_async then k_way.functions() end
+//% local function through_registers(kind, way)
+//%     local prefetch, store, KIND = "fmha_prefetch_" .. kind, "fmha_store_" .. kind, kind:upper()
+//%     local tile_of, from_tile = "fmha_" .. kind .. "_tile", kind .. "_tile"
+/* Starts loading the thread's i-th share of $(KIND)'s tile, which has at least one key. part: it may lack some. */
+FMHA_INLINE void $(prefetch)(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const element *k_tile = fmha_k_tile(keys, tile);
+    const element *$(from_tile) = $(tile_of)(keys, tile);
     u32 thread = keys.thread;
-//%     if BK % k_apart ~= 0 then
-    if (fmha_k_row(thread, i) >= $(BK))
+//%     if way.lacks then
+    if ($(way.lacks))
         return;
 //%     end
 //%     if fast then
     if (part)
 //%     end
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
-    const u32 row = fmha_k_row(thread, i), column = fmha_k_column(thread);
-    const u32 present = part && row >= rows ? rows - 1 : row;
-//%     if fast then
-    if (part) {
-        keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
-    } else {
-        FMHA_OPAQUE(keys.k_offset);
-        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * $(k_apart)) * keys.k_stride, keys.k_offset));
-    }
-//%     else
-    keys.k_next[i] = fmha_load8(k_tile + (i64)present * keys.k_stride + column * 8);
-//%     end
+//%     way.prefetch()
 }
 
-/* Puts what fmha_prefetch_k loaded into LDS. Between barriers. */
-FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
+//%     local place = kind == "v" and "LDS, " .. way.text or "LDS"
+/* Puts what $(prefetch) loaded into $(place). Between barriers. */
+FMHA_INLINE void $(store)(struct fmha_keys &keys, u32 i)
 {
     u32 thread = keys.thread;
-//%     if BK % k_apart ~= 0 then
-    if (fmha_k_row(thread, i) >= $(BK))
+//%     if way.lacks then
+    if ($(way.lacks))
         return;
 //%     end
-    const u32 row = fmha_lds_row(fmha_k_row(thread, i));
-    *fmha_lds8(keys.k_lds, row * $(tiles.k_row) + fmha_k_column(thread) * 8) = keys.k_next[i];
+//%     way.store()
 }
 
 //% end
-//% if v_lds then
-/* Starts loading the thread's i-th share of V's tile, which has at least one key. part: it may lack some. */
-FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
-{
-    const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const element *v_tile = fmha_v_tile(keys, tile);
-    u32 thread = keys.thread;
-//%     if v_lacks then
-    if ($(v_lacks))
-        return;
-//%     end
-//%     if fast then
-    if (part)
-//%     end
-        FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
-//%     if v_kind == "matrix" then
-    const u32 key = fmha_v_key(thread, i), present = part && key >= rows ? rows - 1 : key;
-//%         if spec.waves % key_units == 0 and DV % 16 == 0 then
-    if (part) {
-        keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + fmha_v_dimension(thread, i) * 2));
-    } else {
-        FMHA_OPAQUE(keys.v_offset);
-        keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile + i * $(spec.waves // key_units * 16), keys.v_offset));
-    }
-//%         else
-    keys.v_next[i] = fmha_load_transposed(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + fmha_v_dimension(thread, i) * 2));
-//%         end
-//%     else
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-//%     end
-//%     if v_kind == "rows" then
-    const u32 present = part && row >= rows ? rows - 1 : row;
-//%         if fast then
-    if (part) {
-        keys.v_next[i] = fmha_load8(fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 16));
-    } else {
-        FMHA_OPAQUE(keys.v_offset);
-        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset));
-    }
-//%         else
-    keys.v_next[i] = fmha_load8(v_tile + (i64)present * keys.v_stride + column * 8);
-//%         end
-//%     elseif v_kind == "as it is" then
-    if (part)
-        keys.v_next[i] = fmha_load8_part(v_tile + (i64)row * keys.v_stride, column * 8, rows);
-    else
-//%         if fast then
-        keys.v_next[i] = fmha_load8(fmha_at(v_tile + (i64)(i * $(v_apart)) * keys.v_stride, keys.v_offset));
-//%         else
-        keys.v_next[i] = fmha_load8(v_tile + (i64)row * keys.v_stride + column * 8);
-//%         end
-//%     elseif v_kind == "eights" then
-//%         if fast then
-    if (!part)
-        FMHA_OPAQUE(keys.v_offset);
-//%         end
-#pragma unroll
-    for (u32 j = 0; j < 8; ++j) {
-        const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
-//%         if fast then
-        const element *from;
-        if (part)
-            from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(v_width * 2));
-        else
-            from = fmha_at(v_tile + (i64)(i * $(8 * v_apart) + j) * keys.v_stride, keys.v_offset);
-        __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(v_width * 2)), $(v_width * 2));
-//%         else
-        const element *from = v_tile + (i64)present * keys.v_stride + column * $(v_width);
-#pragma unroll
-        for (u32 c = 0; c < $(v_pairs); ++c) {
-            typedef element element2 __attribute__((ext_vector_type(2)));
-            const element2 pair = {from[2 * c], from[2 * c + 1]};
-            keys.v_next[i][j][c] = __builtin_bit_cast(u32, pair);
-        }
-//%         end
-    }
-//%     end
-}
-
-//% local v_lds_row = v_kind == "rows" and "one row a key" or "one row a dimension"
-/* Puts what fmha_prefetch_v loaded into LDS, $(v_lds_row). Between barriers. */
-FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
-{
-    u32 thread = keys.thread;
-//%     if v_lacks then
-    if ($(v_lacks))
-        return;
-//%     end
-//%     if v_kind == "matrix" then
-    const u32 unit = fmha_v_unit(thread, i);
-    const u32 dimension = unit / $(key_units) * 16 + thread % 16, key = unit % $(key_units) * 16 + thread / 16 % 2 * 8;
-    *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + key) = keys.v_next[i];
-//%     else
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-//%     end
-//%     if v_kind == "rows" then
-    *fmha_lds8(keys.v_lds, row * $(tiles.v_row) + column * 8) = keys.v_next[i];
-//%     elseif v_kind == "as it is" then
-    *fmha_lds8(keys.v_lds, fmha_lds_row(row) * $(tiles.v_row) + column * 8) = keys.v_next[i];
-//%     elseif v_kind == "eights" then
-#pragma unroll
-    for (u32 c = 0; c < $(v_pairs); ++c) {
-        u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
-#pragma unroll
-        for (u32 j = 0; j < 4; ++j) {
-            const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
-            even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
-            odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
-        }
-        const u32 dimension = column * $(v_width) + 2 * c;
-        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(tiles.v_row) + row * 8) = even;
-        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * $(tiles.v_row) + row * 8) = odd;
-    }
-//%     end
-}
-
-//% end
+//% if k_lds then through_registers("k", k_way) end
+//% if v_lds then through_registers("v", v_way) end
 //% if v_lds then
 /* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
 FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 last)
 {
-//%     if v_lacks then
+//%     if v_way.lacks then
     const u32 thread = keys.thread;
 //%     end
     u32 broken = 0;
 #pragma unroll
     for (u32 i = first; i < last; ++i) {
-//%     if v_lacks then
-        if ($(v_lacks))
+//%     if v_way.lacks then
+        if ($(v_way.lacks))
             break;
 //%     end
-//%     if v_kind ~= "eights" then
+//%     if v_way.not_finite then
+//%         v_way.not_finite()
+//%     else
 #pragma unroll
         for (u32 j = 0; j < 4; ++j)
             broken |= fmha_not_finite(keys.v_next[i][j]);
-//%     else
-#pragma unroll
-        for (u32 j = 0; j < 8; ++j) {
-#pragma unroll
-            for (u32 c = 0; c < $(v_pairs); ++c)
-                broken |= fmha_not_finite(keys.v_next[i][j][c]);
-        }
 //%     end
     }
     if ($(ballot)(broken != 0) && keys.lane == 0)
         keys.v_broken_lds[keys.thread / $(spec.wave)] = (u32)tile + 1;
 }
 
-//% end
-//% if k_async and not tiles.ahead then
-//%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
 //% end
 //% if tiles.lds and tiles.ahead then
 //%     local on_its_way = k_async and "on its way to LDS (K) and to registers" or "on its way to registers"
@@ -679,7 +433,7 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     end
 //%     if k_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(k_count); ++i) {
+    for (u32 i = 0; i < $(k_way.count); ++i) {
         fmha_prefetch_k(keys, tile, part, i);
 //%         if not fast then
         FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
@@ -688,7 +442,7 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     end
 //%     if v_lds then
 #pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i) {
+    for (u32 i = 0; i < $(v_way.count); ++i) {
         fmha_prefetch_v(keys, tile, part, i);
 //%         if not fast then
         FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
@@ -704,24 +458,24 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 //%     if k_lds then
     if (fmha_k_shares(keys.thread)) {
 #pragma unroll
-        for (u32 i = 0; i < $(k_count); ++i)
+        for (u32 i = 0; i < $(k_way.count); ++i)
             fmha_store_k(keys, i);
     }
 //%     end
 //%     if v_lds then
-//%         if v_kind == "matrix" then
+//%         if not v_way.shares then
 #pragma unroll
-    for (u32 i = 0; i < $(v_count); ++i)
+    for (u32 i = 0; i < $(v_way.count); ++i)
         fmha_store_v(keys, i);
 //%         else
     if (fmha_v_shares(keys.thread)) {
 #pragma unroll
-        for (u32 i = 0; i < $(v_count); ++i)
+        for (u32 i = 0; i < $(v_way.count); ++i)
             fmha_store_v(keys, i);
     }
 //%         end
     if (masked)
-        fmha_report_v(keys, tile, 0, $(v_count));
+        fmha_report_v(keys, tile, 0, $(v_way.count));
 //%     else
     (void)tile, (void)masked;
 //%     end
@@ -733,14 +487,14 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 {
 //%     for _, kind in ipairs { "k", "v" } do
-//%         local count = kind == "k" and (k_lds and k_count or 0) or kind == "v" and (v_lds and v_count or 0)
-//%         local load_share, store_share, shares = "fmha_prefetch_" .. kind, "fmha_store_" .. kind, "fmha_" .. kind .. "_shares"
-//%         if count > 0 then
+//%         local way = kind == "k" and k_way or kind == "v" and v_way
+//%         local load_share, store_share = "fmha_prefetch_" .. kind, "fmha_store_" .. kind
+//%         if way then
 #pragma unroll
-    for (u32 i = 0; i < $(count); ++i) {
+    for (u32 i = 0; i < $(way.count); ++i) {
         $(load_share)(keys, tile, part, i);
-//%             if kind == "k" or v_kind ~= "matrix" then
-        if ($(shares)(keys.thread))
+//%             if way.shares then
+        if ($(way.shares))
             $(store_share)(keys, i);
 //%             else
         $(store_share)(keys, i);
@@ -757,20 +511,6 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 }
 
 //% end
-//% if k_async then
-/* The lane's operand out of the row of key n, of which eights stand in the order of the key: elements from `first` on. */
-FMHA_INLINE $(operand) fmha_k_from_lds(const struct fmha_keys &keys, int tile, u32 n, u32 first)
-{
-    element *row = keys.k_lds + (tile & 1) * $(BK * D) + n * $(D);
-    const u32 order = fmha_k_order(n);
-//%     if L == 16 then
-    return fmha_join(*fmha_lds8(row, (first / 8 ^ order) * 8), *fmha_lds8(row, (first / 8 + 1 ^ order) * 8));
-//%     else
-    return *($(operand) *)(row + (first / 8 ^ order) * 8 + first % 8);
-//%     end
-}
-
-//% end
 //% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
 //%     tiles.load_operand("from", "fmha_share(keys.lane)", D .. " - t * " .. M)
 //% local k_name, v_name = blocks > 1 and "fmha_k_block" or "fmha_k_operand", blocks > 1 and "fmha_v_block" or "fmha_v_operand"
@@ -782,7 +522,7 @@ FMHA_INLINE $(operand) fmha_k_from_lds(const struct fmha_keys &keys, int tile, u
 FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool part, $(k_place))
 {
 //% if k_lds then
-    const u32 at = (j * $(M) + $(own_row)) * $(tiles.k_row) + t * $(M);
+    const u32 at = (j * $(M) + $(own_row)) * $(k_way.pitch) + t * $(M);
     (void)tile, (void)part;
     return $(k_operand);
 //% elseif k_async then
@@ -806,28 +546,15 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
 //% local broken_place = blocks > 1 and "u32 t, u32 j, u32 &broken, u32 h" or "u32 t, u32 j, u32 &broken"
 //% local v_load = blocks > 1 and "fmha_v_load(keys, tile, part, t, j, h)" or "fmha_v_load(keys, tile, part, t, j)"
 //% local v_first = "fmha_group_first(keys.lane / " .. N .. ")"
-//% local first_of_four = (N == 32 and "keys.lane % 32 / 16 * 16 + " or "") .. "keys.lane % 4 * 4" .. in_block
-//% if reorder then first_of_four = "fmha_natural(" .. first_of_four .. ")" end
 //% local v_operand = v_lds and tiles.lds_operand("keys.v_lds", "at", v_first) or tiles.load_operand("row + j * " .. M, v_first, M)
 //% if v_lds then
 /* $(dimensions_text) */
 FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, $(v_place))
 {
-//%     if v_kind == "rows" then
-    /* In each sixteen lanes four rows of keys are read by four lanes each, four dimensions a lane, and each lane gets four keys of one
-     * dimension: which dimensions a lane reads follows from those that the lanes get. */
-    const u32 key = j * $(M) + $(v_first) + keys.lane % 16 / 4, dimension = t * $(M) + $(first_of_four);
-    const u32 at = key * $(tiles.v_row) + dimension;
-    $(operand) all;
-#pragma unroll
-    for (u32 q = 0; q < $(L // 4); ++q) {
-        const u32x2 four = fmha_lds_transposed(keys.v_lds + at + q * $(4 * tiles.v_row));
-        all[2 * q] = four[0];
-        all[2 * q + 1] = four[1];
-    }
-    return all;
+//%     if v_way.operand then
+//%         v_way.operand(v_first, in_block)
 //%     else
-    const u32 at = (t * $(M) + $(own_row)) * $(tiles.v_row) + j * $(M);
+    const u32 at = (t * $(M) + $(own_row)) * $(v_way.pitch) + j * $(M);
     return $(v_operand);
 //%     end
 }
@@ -923,11 +650,10 @@ FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
 /* Puts zeros in place of what is not finite in V's tile. Between barriers. */
 FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
 {
-//%     local v_lds_rows, v_chunks = DVP, BK // 8
-//%     if v_kind == "rows" then v_lds_rows, v_chunks = BK, DVP // 8 end
+//%     local v_chunks = v_way.lds_eights
 #pragma nounroll
-    for (u32 i = keys.thread; i < $(v_lds_rows * v_chunks); i += $(threads)) {
-        u32x4 *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(tiles.v_row) + i % $(v_chunks) * 8), v = *at;
+    for (u32 i = keys.thread; i < $(v_way.lds_rows * v_chunks); i += $(threads)) {
+        u32x4 *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(v_way.pitch) + i % $(v_chunks) * 8), v = *at;
 #pragma unroll
         for (u32 j = 0; j < 4; ++j)
             v[j] = fmha_finite(v[j]);
