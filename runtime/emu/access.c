@@ -71,12 +71,12 @@ COLD static void report_lds(emu_lane *lane, emu_lds_fault fault, const emu_lds_d
 
 COLD static void report_not_arrived(emu_lane *lane, const emu_wave *loader, size_t place, bool write, const void *at) {
     char where[EMU_ADDRESS_BYTES];
-    emu_report_access(lane, "lds-not-arrived", at,
-                      "wait in the wave that loads, before the barrier, by a release fence of the workgroup or by "
-                      "__builtin_amdgcn_s_waitcnt(0x0f70), which is vmcnt(0)",
-                      "%s %s, which a load of wave %u from memory fills and no wait of that wave has ended",
-                      write ? "writes" : "reads", emu_address_text(lane, lane->lds_begin + place, where),
-                      loader->number);
+    emu_report_access(
+        lane, "lds-not-arrived", at,
+        "wait in the wave that loads, before the barrier, by __builtin_amdgcn_s_waitcnt(0x0f70), which is "
+        "vmcnt(0)",
+        "%s %s, which a load of wave %u from memory fills and no wait of that wave has ended",
+        write ? "writes" : "reads", emu_address_text(lane, lane->lds_begin + place, where), loader->number);
 }
 
 ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {

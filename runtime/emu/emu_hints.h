@@ -15,17 +15,13 @@ template <int... Immediate> FMHA_EMU_INLINE void fmha_emu_hint() {
 /* Loads from memory into LDS are the exception: what they bring may not be touched before a wait for it. */
 #if defined(__gfx942__) || defined(__gfx950__) || defined(__gfx9_4_generic__)
 #define FMHA_EMU_LOADS_INTO_LDS
-FMHA_EMU_INLINE void fmha_emu_wait_lds_loads(unsigned left) {
-    fmha_emu_the_engine.wait_lds_loads((fmha_emu_lane *)fmha_emu_this_lane(), left);
-}
 /* vmcnt: bits 3:0 and 15:14. */
 template <int Counters> FMHA_EMU_INLINE void fmha_emu_waitcnt() {
-    fmha_emu_wait_lds_loads(((unsigned)Counters & 0xfu) | ((unsigned)Counters >> 10 & 0x30u));
+    unsigned left = ((unsigned)Counters & 0xfu) | ((unsigned)Counters >> 10 & 0x30u);
+    fmha_emu_the_engine.wait_lds_loads((fmha_emu_lane *)fmha_emu_this_lane(), left);
 }
 #define __builtin_amdgcn_s_waitcnt(counters) fmha_emu_waitcnt<(counters)>()
 #else
-FMHA_EMU_INLINE void fmha_emu_wait_lds_loads(unsigned) {
-}
 #define __builtin_amdgcn_s_waitcnt(counters) fmha_emu_hint<(counters)>()
 #endif
 
@@ -47,15 +43,6 @@ constexpr bool fmha_emu_scope_known(const char *scope) {
     return false;
 }
 
-/* The compiler makes a fence that releases to other waves wait for the wave's loads into LDS, whichever address spaces
- * it names.
- */
-constexpr bool fmha_emu_fence_waits(int order, const char *scope) {
-    return order != __ATOMIC_ACQUIRE && !fmha_emu_equal(scope, "wavefront") &&
-           !fmha_emu_equal(scope, "wavefront-one-as") && !fmha_emu_equal(scope, "singlethread") &&
-           !fmha_emu_equal(scope, "singlethread-one-as");
-}
-
 /* Orders memory accesses; is no meeting point, so it does not make another lane's writes visible before that lane runs.
  */
 #define __builtin_amdgcn_fence(order, scope, ...)                                                                      \
@@ -65,7 +52,4 @@ constexpr bool fmha_emu_fence_waits(int order, const char *scope) {
                       "__builtin_amdgcn_fence: the order must be acquire, release, acq_rel or seq_cst");               \
         static_assert(fmha_emu_scope_known(scope), "__builtin_amdgcn_fence: unknown scope");                           \
         __atomic_signal_fence(__ATOMIC_SEQ_CST);                                                                       \
-        if constexpr (fmha_emu_fence_waits(order, scope)) {                                                            \
-            fmha_emu_wait_lds_loads(0);                                                                                \
-        }                                                                                                              \
     })

@@ -89,6 +89,8 @@ plant 'cdna: V of the neighbouring group' ops/tiles.hip 's|fmha_group_first(keys
 plant 'cdna: a row of another octet' $lanes 's/"0x140"/"0x141"/' '--hd 64 --orientation qk'
 plant 'cdna: the tile before is overwritten' ops/forward.hip 's|fmha_barrier(); /\* every wave is done .*||' '--hd 64'
 plant 'cdna: a tile is read before it is there' ops/forward.hip '/fmha_store_tile(keys, tile, masked);/{n;s/fmha_barrier();//}' '--hd 64'
+plant 'cdna: what lands in LDS is not waited for' device/into_lds_gfx9.hip '/__builtin_amdgcn_s_waitcnt/d' '--hd 64 --k-path async'
+plant 'cdna: K lands where it is read' ops/way_async.hip 's/\*to = keys.k_lds + (tile & 1)/*to = keys.k_lds + (tile * 0)/' '--hd 64 --k-path async'
 arch=gfx950
 plant 'cdna4: halves of a wave keep their own maximum' $lanes 's/x = __builtin_fmaxf(\(low\|own\), \(high\|other\));/x = \1;/' '--hd 64'
 plant 'cdna4: halves of a wave keep their own sum' $lanes 's/x = \(low\|own\) + \(high\|other\);/x = \1 + \1;/' '--hd 64'

@@ -119,17 +119,16 @@ static void expect_wait(const char *wait, bool ends) {
 Test(load_lds, what_ends_a_load) {
     expect_wait("WAIT(0);", true);
     expect_wait("__builtin_amdgcn_s_waitcnt(0);", true);
-    expect_wait("FENCE(RELEASE, \"workgroup\");", true);
-    expect_wait("FENCE(RELEASE, \"workgroup\", \"local\");", true);
-    expect_wait("FENCE(SEQ_CST, \"agent\");", true);
-    expect_wait("FENCE(ACQ_REL, \"\");", true);
     expect_wait("if (lane == 3) WAIT(0);", true); /* a wave's lanes wait together */
     expect_wait("", false);
     expect_wait("WAIT(1);", false); /* the first of two has arrived */
     expect_wait("WAIT(0xc000);", false);
     expect_wait("__builtin_amdgcn_s_waitcnt(0xcf7f);", false); /* lgkmcnt and expcnt are others' */
-    expect_wait("FENCE(ACQUIRE, \"workgroup\");", false);
-    expect_wait("FENCE(RELEASE, \"wavefront\");", false);
+    /* A compiler may make a fence wait, or see no load behind it and not do so. */
+    expect_wait("FENCE(RELEASE, \"workgroup\");", false);
+    expect_wait("FENCE(RELEASE, \"workgroup\", \"local\");", false);
+    expect_wait("FENCE(SEQ_CST, \"agent\");", false);
+    expect_wait("FENCE(ACQ_REL, \"\");", false);
     expect_wait("if (wave == 0) WAIT(0);", false);
 }
 
@@ -173,8 +172,8 @@ Test(load_lds, gaps_are_free) {
     emu_test_finding(&test, "lds-not-arrived",
                      "k.hip:1: writes byte 1000 of the LDS block of line 8 (4096 bytes), which a load of wave 0 from "
                      "memory fills and no wait of that wave has ended (workgroup (0,0,0), wave 0, lane 62): wait in "
-                     "the wave that loads, before the barrier, by a release fence of the workgroup or by "
-                     "__builtin_amdgcn_s_waitcnt(0x0f70), which is vmcnt(0)");
+                     "the wave that loads, before the barrier, by __builtin_amdgcn_s_waitcnt(0x0f70), which is "
+                     "vmcnt(0)");
     emu_test_close(&test);
 }
 
