@@ -123,6 +123,7 @@ uint32_t isa_mode_gfx6_to_gfx11(uint32_t rsrc1);
 uint32_t isa_vgprs_gfx10_to_gfx12(uint32_t rsrc1, uint32_t rsrc3, uint32_t wave);
 
 extern const isa_names isa_names_gfx9;
+extern const isa_same isa_same_gfx9[];
 
 /* The ids of the workgroup in scalar registers from `reg` on. */
 void isa_place_in_sgprs(isa_wave *wave, unsigned reg);

@@ -125,9 +125,9 @@ static const struct isa_wait_states states_gfx950 = {.scalar_to_lane = 4,
 #define USER_SCRATCH (ISA_USER_GFX11 | ISA_USER_PRIVATE_BUFFER | ISA_USER_FLAT_SCRATCH)
 
 #define COMMON(target_, bit_)                                                                                          \
-    .target = target_, .bit = ISA_GFX9, .variant = bit_, .names = &isa_names_gfx9, .waves = 64, .scalars = 102,        \
-    .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept, .queues = QUEUES,      \
-    .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11,                                \
+    .target = target_, .bit = ISA_GFX9, .variant = bit_, .names = &isa_names_gfx9, .same = isa_same_gfx9, .waves = 64, \
+    .scalars = 102, .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept,        \
+    .queues = QUEUES, .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11,              \
     .place = isa_place_with_scratch
 
 const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
