@@ -3,7 +3,7 @@
  *
  * A row (isa.h) is what an instruction does. Of its home family, the bits of isa_row.families, it is known by its own
  * name; every other family knows what its table lists and nothing else. Table and facts of a family are in a file,
- * family_gfx12.c and its like. */
+ * family_gfx12.c and its like; lists that several tables have alike are in mnemonics.h. */
 #ifndef ISA_FAMILY_H
 #define ISA_FAMILY_H
 

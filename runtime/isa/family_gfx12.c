@@ -2,6 +2,7 @@
 #include "../emu/chips.h"
 #include "family.h"
 #include "image.h"
+#include "mnemonics.h"
 #include "sources.h"
 
 /* ---- Mnemonics --------------------------------------------------------------------------------------------- */
@@ -35,26 +36,19 @@ static const isa_same same[] = {
      "s_bfm_b64 s_and_b64 s_or_b64 s_xor_b64 s_nand_b64 s_nor_b64 s_xnor_b64 s_and_not1_b64 s_or_not1_b64 "
      "s_cselect_b64 s_lshl_b64 s_lshr_b64 s_ashr_i64 s_bfe_u64 s_bfe_i64"},
     {ISA_RDNA4_SOPK, "s_movk_i32 s_cmovk_i32 s_mulk_i32 s_call_b64 s_getreg_b32 s_setreg_b32 s_setreg_imm32_b32"},
-    {ISA_RDNA4_SOP1,
-     "s_mov_b32 s_not_b32 s_brev_b32 s_abs_i32 s_sext_i32_i8 s_sext_i32_i16 s_ctz_i32_b32 s_clz_i32_u32 "
-     "s_bcnt0_i32_b32 s_bcnt1_i32_b32 s_cvt_f32_i32 s_cvt_f32_u32 s_cvt_i32_f32 s_cvt_u32_f32 s_floor_f32 "
-     "s_ceil_f32 s_trunc_f32 s_rndne_f32 s_cls_i32 s_quadmask_b32 s_wqm_b32 s_cvt_f16_f32 s_cvt_f32_f16 "
-     "s_cvt_hi_f32_f16 s_floor_f16 s_ceil_f16 s_trunc_f16 s_rndne_f16 s_mov_b64 s_brev_b64 s_quadmask_b64 s_wqm_b64 "
-     "s_cls_i32_i64 s_cmov_b32 s_cmov_b64 s_bitreplicate_b64_b32 s_movrels_b32 s_movreld_b32 s_movrels_b64 "
-     "s_movreld_b64 s_bitset0_b64 s_bitset1_b64 s_not_b64 s_ctz_i32_b64 s_clz_i32_u64 s_bcnt0_i32_b64 "
-     "s_bcnt1_i32_b64 s_and_saveexec_b32 s_and_saveexec_b64 s_or_saveexec_b32 s_or_saveexec_b64 s_xor_saveexec_b32 "
-     "s_xor_saveexec_b64 s_and_not0_saveexec_b32 s_and_not0_saveexec_b64 s_and_not1_saveexec_b32 "
+    {ISA_RDNA4_SOP1, ISA_NAMES_SOP1
+     " s_ctz_i32_b32 s_clz_i32_u32 s_cvt_f32_i32 s_cvt_f32_u32 s_cvt_i32_f32 s_cvt_u32_f32 s_floor_f32 s_ceil_f32 "
+     "s_trunc_f32 s_rndne_f32 s_cls_i32 s_cvt_f16_f32 s_cvt_f32_f16 s_cvt_hi_f32_f16 s_floor_f16 s_ceil_f16 "
+     "s_trunc_f16 s_rndne_f16 s_cls_i32_i64 s_ctz_i32_b64 s_clz_i32_u64 s_and_saveexec_b32 s_or_saveexec_b32 "
+     "s_xor_saveexec_b32 s_and_not0_saveexec_b32 s_and_not0_saveexec_b64 s_and_not1_saveexec_b32 "
      "s_and_not1_saveexec_b64 s_or_not1_saveexec_b32 s_or_not1_saveexec_b64 s_or_not0_saveexec_b32 "
-     "s_or_not0_saveexec_b64 s_nand_saveexec_b32 s_nand_saveexec_b64 s_nor_saveexec_b32 s_nor_saveexec_b64 "
-     "s_xnor_saveexec_b32 s_xnor_saveexec_b64 s_and_not0_wrexec_b32 s_and_not0_wrexec_b64 s_and_not1_wrexec_b32 "
-     "s_and_not1_wrexec_b64 s_bitset0_b32 s_bitset1_b32 s_getpc_b64 s_setpc_b64 s_swappc_b64"},
-    {ISA_RDNA4_SOPC,
-     "s_cmp_eq_i32 s_cmp_lg_i32 s_cmp_gt_i32 s_cmp_ge_i32 s_cmp_lt_i32 s_cmp_le_i32 s_cmp_eq_u32 s_cmp_lg_u32 "
-     "s_cmp_gt_u32 s_cmp_ge_u32 s_cmp_lt_u32 s_cmp_le_u32 s_bitcmp0_b32 s_bitcmp1_b32 s_cmp_eq_f32 s_cmp_lg_f32 "
-     "s_cmp_lt_f32 s_cmp_le_f32 s_cmp_gt_f32 s_cmp_ge_f32 s_cmp_neq_f32 s_cmp_nlt_f32 s_cmp_nle_f32 s_cmp_ngt_f32 "
-     "s_cmp_nge_f32 s_cmp_o_f32 s_cmp_u_f32 s_cmp_nlg_f32 s_cmp_eq_f16 s_cmp_lg_f16 s_cmp_lt_f16 s_cmp_le_f16 "
-     "s_cmp_gt_f16 s_cmp_ge_f16 s_cmp_neq_f16 s_cmp_nlg_f16 s_cmp_nlt_f16 s_cmp_nle_f16 s_cmp_ngt_f16 s_cmp_nge_f16 "
-     "s_cmp_o_f16 s_cmp_u_f16 s_bitcmp0_b64 s_bitcmp1_b64 s_cmp_eq_u64 s_cmp_lg_u64"},
+     "s_or_not0_saveexec_b64 s_nand_saveexec_b32 s_nor_saveexec_b32 s_xnor_saveexec_b32 s_and_not0_wrexec_b32 "
+     "s_and_not0_wrexec_b64 s_and_not1_wrexec_b32 s_and_not1_wrexec_b64"},
+    {ISA_RDNA4_SOPC, ISA_NAMES_SOPC
+     " s_cmp_eq_f32 s_cmp_lg_f32 s_cmp_lt_f32 s_cmp_le_f32 s_cmp_gt_f32 s_cmp_ge_f32 s_cmp_neq_f32 s_cmp_nlt_f32 "
+     "s_cmp_nle_f32 s_cmp_ngt_f32 s_cmp_nge_f32 s_cmp_o_f32 s_cmp_u_f32 s_cmp_nlg_f32 s_cmp_eq_f16 s_cmp_lg_f16 "
+     "s_cmp_lt_f16 s_cmp_le_f16 s_cmp_gt_f16 s_cmp_ge_f16 s_cmp_neq_f16 s_cmp_nlg_f16 s_cmp_nlt_f16 s_cmp_nle_f16 "
+     "s_cmp_ngt_f16 s_cmp_nge_f16 s_cmp_o_f16 s_cmp_u_f16"},
     {ISA_RDNA4_SOPP,
      "s_branch s_cbranch_scc0 s_cbranch_scc1 s_cbranch_vccz s_cbranch_vccnz s_cbranch_execz s_cbranch_execnz "
      "s_round_mode s_denorm_mode s_trap s_endpgm s_delay_alu s_clause s_nop s_setprio s_sleep s_sendmsg "
@@ -67,41 +61,11 @@ static const isa_same same[] = {
      "v_mul_i32_i24 v_cndmask_b32 v_add_co_ci_u32 v_sub_co_ci_u32 v_subrev_co_ci_u32 v_lshlrev_b64 v_add_f64 "
      "v_mul_f64 v_add_f16 v_sub_f16 v_subrev_f16 v_mul_f16 v_fmac_f16 v_fmaak_f16 v_fmamk_f16 v_ldexp_f16 "
      "v_pk_fmac_f16 v_cvt_pk_rtz_f16_f32"},
-    {ISA_RDNA4_VOP1,
-     "v_nop v_floor_f32 v_ceil_f32 v_trunc_f32 v_rndne_f32 v_fract_f32 v_exp_f32 v_log_f32 v_rcp_f32 v_rcp_iflag_f32 "
-     "v_rsq_f32 v_sqrt_f32 v_sin_f32 v_cos_f32 v_frexp_mant_f32 v_frexp_exp_i32_f32 v_mov_b32 v_not_b32 v_bfrev_b32 "
-     "v_clz_i32_u32 v_ctz_i32_b32 v_cls_i32 v_rcp_f64 v_rsq_f64 v_sqrt_f64 v_floor_f64 v_ceil_f64 v_trunc_f64 "
-     "v_rndne_f64 v_fract_f64 v_frexp_mant_f64 v_frexp_exp_i32_f64 v_cvt_f64_f32 v_cvt_f64_i32 v_cvt_f64_u32 "
-     "v_cvt_f32_f64 v_cvt_i32_f64 v_cvt_u32_f64 v_rcp_f16 v_sqrt_f16 v_rsq_f16 v_exp_f16 v_log_f16 v_floor_f16 "
-     "v_ceil_f16 v_trunc_f16 v_rndne_f16 v_fract_f16 v_frexp_mant_f16 v_frexp_exp_i16_f16 v_mov_b16 v_not_b16 "
-     "v_cvt_f32_i32 v_cvt_f32_u32 v_cvt_i32_f32 v_cvt_u32_f32 v_cvt_nearest_i32_f32 v_cvt_floor_i32_f32 "
-     "v_cvt_f32_f16 v_cvt_f16_f32 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_cvt_f16_u16 "
-     "v_cvt_f16_i16 v_cvt_u16_f16 v_cvt_i16_f16 v_cvt_i32_i16 v_cvt_u32_u16 v_cvt_off_f32_i4 v_sat_pk_u8_i16 "
-     "v_readfirstlane_b32 v_permlane64_b32 v_swap_b32 v_swap_b16 v_movreld_b32 v_movrels_b32 v_movrelsd_b32 "
+    {ISA_RDNA4_VOP1, ISA_NAMES_VOP1
+     " v_nop v_clz_i32_u32 v_ctz_i32_b32 v_cls_i32 v_mov_b16 v_not_b16 v_cvt_nearest_i32_f32 v_cvt_floor_i32_f32 "
+     "v_cvt_i32_i16 v_cvt_u32_u16 v_permlane64_b32 v_swap_b16 v_movreld_b32 v_movrels_b32 v_movrelsd_b32 "
      "v_movrelsd_2_b32"},
-    {ISA_RDNA4_VOPC,
-     "v_cmp_lt_f32 v_cmpx_lt_f32 v_cmp_eq_f32 v_cmpx_eq_f32 v_cmp_le_f32 v_cmpx_le_f32 v_cmp_gt_f32 v_cmpx_gt_f32 "
-     "v_cmp_lg_f32 v_cmpx_lg_f32 v_cmp_ge_f32 v_cmpx_ge_f32 v_cmp_o_f32 v_cmpx_o_f32 v_cmp_u_f32 v_cmpx_u_f32 "
-     "v_cmp_nge_f32 v_cmpx_nge_f32 v_cmp_nlg_f32 v_cmpx_nlg_f32 v_cmp_ngt_f32 v_cmpx_ngt_f32 v_cmp_nle_f32 "
-     "v_cmpx_nle_f32 v_cmp_neq_f32 v_cmpx_neq_f32 v_cmp_nlt_f32 v_cmpx_nlt_f32 v_cmp_lt_f16 v_cmpx_lt_f16 "
-     "v_cmp_eq_f16 v_cmpx_eq_f16 v_cmp_le_f16 v_cmpx_le_f16 v_cmp_gt_f16 v_cmpx_gt_f16 v_cmp_lg_f16 v_cmpx_lg_f16 "
-     "v_cmp_ge_f16 v_cmpx_ge_f16 v_cmp_o_f16 v_cmpx_o_f16 v_cmp_u_f16 v_cmpx_u_f16 v_cmp_nge_f16 v_cmpx_nge_f16 "
-     "v_cmp_nlg_f16 v_cmpx_nlg_f16 v_cmp_ngt_f16 v_cmpx_ngt_f16 v_cmp_nle_f16 v_cmpx_nle_f16 v_cmp_neq_f16 "
-     "v_cmpx_neq_f16 v_cmp_nlt_f16 v_cmpx_nlt_f16 v_cmp_lt_f64 v_cmpx_lt_f64 v_cmp_eq_f64 v_cmpx_eq_f64 "
-     "v_cmp_le_f64 v_cmpx_le_f64 v_cmp_gt_f64 v_cmpx_gt_f64 v_cmp_lg_f64 v_cmpx_lg_f64 v_cmp_ge_f64 v_cmpx_ge_f64 "
-     "v_cmp_o_f64 v_cmpx_o_f64 v_cmp_u_f64 v_cmpx_u_f64 v_cmp_nge_f64 v_cmpx_nge_f64 v_cmp_nlg_f64 v_cmpx_nlg_f64 "
-     "v_cmp_ngt_f64 v_cmpx_ngt_f64 v_cmp_nle_f64 v_cmpx_nle_f64 v_cmp_neq_f64 v_cmpx_neq_f64 v_cmp_nlt_f64 "
-     "v_cmpx_nlt_f64 v_cmp_lt_i32 v_cmpx_lt_i32 v_cmp_eq_i32 v_cmpx_eq_i32 v_cmp_le_i32 v_cmpx_le_i32 v_cmp_gt_i32 "
-     "v_cmpx_gt_i32 v_cmp_ne_i32 v_cmpx_ne_i32 v_cmp_ge_i32 v_cmpx_ge_i32 v_cmp_lt_u32 v_cmpx_lt_u32 v_cmp_eq_u32 "
-     "v_cmpx_eq_u32 v_cmp_le_u32 v_cmpx_le_u32 v_cmp_gt_u32 v_cmpx_gt_u32 v_cmp_ne_u32 v_cmpx_ne_u32 v_cmp_ge_u32 "
-     "v_cmpx_ge_u32 v_cmp_lt_i16 v_cmpx_lt_i16 v_cmp_eq_i16 v_cmpx_eq_i16 v_cmp_le_i16 v_cmpx_le_i16 v_cmp_gt_i16 "
-     "v_cmpx_gt_i16 v_cmp_ne_i16 v_cmpx_ne_i16 v_cmp_ge_i16 v_cmpx_ge_i16 v_cmp_lt_u16 v_cmpx_lt_u16 v_cmp_eq_u16 "
-     "v_cmpx_eq_u16 v_cmp_le_u16 v_cmpx_le_u16 v_cmp_gt_u16 v_cmpx_gt_u16 v_cmp_ne_u16 v_cmpx_ne_u16 v_cmp_ge_u16 "
-     "v_cmpx_ge_u16 v_cmp_lt_i64 v_cmpx_lt_i64 v_cmp_eq_i64 v_cmpx_eq_i64 v_cmp_le_i64 v_cmpx_le_i64 v_cmp_gt_i64 "
-     "v_cmpx_gt_i64 v_cmp_ne_i64 v_cmpx_ne_i64 v_cmp_ge_i64 v_cmpx_ge_i64 v_cmp_lt_u64 v_cmpx_lt_u64 v_cmp_eq_u64 "
-     "v_cmpx_eq_u64 v_cmp_le_u64 v_cmpx_le_u64 v_cmp_gt_u64 v_cmpx_gt_u64 v_cmp_ne_u64 v_cmpx_ne_u64 v_cmp_ge_u64 "
-     "v_cmpx_ge_u64 v_cmp_class_f32 v_cmpx_class_f32 v_cmp_class_f16 v_cmpx_class_f16 v_cmp_class_f64 "
-     "v_cmpx_class_f64"},
+    {ISA_RDNA4_VOPC, ISA_COMPARISONS("v_cmp_") ISA_COMPARISONS("v_cmpx_")},
     {ISA_RDNA4_VOP3P,
      "v_pk_add_u16 v_pk_sub_u16 v_pk_add_i16 v_pk_sub_i16 v_pk_mul_lo_u16 v_pk_mad_u16 v_pk_mad_i16 "
      "v_pk_lshlrev_b16 v_pk_lshrrev_b16 v_pk_ashrrev_i16 v_pk_max_i16 v_pk_min_i16 v_pk_max_u16 v_pk_min_u16 "
