@@ -56,8 +56,12 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
 /* The guides' sections 4.5, "Manually Inserted Wait States (NOPs)", and of matrix instructions chapter 7, "Dependency
  * Resolution: Required Independent Instructions", by passes of four cycles. */
 
-static const struct isa_wait_states states_gfx906 = {
-    .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2};
+/* Of all chips. */
+#define STATES .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2
+/* From gfx942 on; each chip has its own behind matrix instructions. */
+#define STATES_GFX942 STATES, .scalar_to_vector = 2, .vector_to_lane = 1, .transcendental = 1
+
+static const struct isa_wait_states states_gfx906 = {STATES};
 
 /* What the name of a matrix instruction's row says: v_mfma_f32_16x16x4_4b_f16. */
 static unsigned matrix_rows(const isa_row *row) {
@@ -77,8 +81,7 @@ static unsigned matrix_gfx90a(const isa_row *row) {
     return size == 4 ? 5 : size == 16 ? 11 : 19;
 }
 
-static const struct isa_wait_states states_gfx90a = {
-    .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2, .matrix = matrix_gfx90a};
+static const struct isa_wait_states states_gfx90a = {STATES, .matrix = matrix_gfx90a};
 
 /* 2 to 16 passes: those of one block of 16-bit floats take half as many as the others. */
 static unsigned passes_gfx942(const isa_row *row) {
@@ -95,22 +98,8 @@ static unsigned matrix_gfx950(const isa_row *row) {
     return matrix_gfx942(row) + longer;
 }
 
-static const struct isa_wait_states states_gfx942 = {.scalar_to_lane = 4,
-                                                     .scalar_to_memory = 5,
-                                                     .scalar_to_division = 4,
-                                                     .scalar_to_vector = 2,
-                                                     .vector_to_dpp = 2,
-                                                     .vector_to_lane = 1,
-                                                     .transcendental = 1,
-                                                     .matrix = matrix_gfx942};
-static const struct isa_wait_states states_gfx950 = {.scalar_to_lane = 4,
-                                                     .scalar_to_memory = 5,
-                                                     .scalar_to_division = 4,
-                                                     .scalar_to_vector = 2,
-                                                     .vector_to_dpp = 2,
-                                                     .vector_to_lane = 1,
-                                                     .transcendental = 1,
-                                                     .matrix = matrix_gfx950};
+static const struct isa_wait_states states_gfx942 = {STATES_GFX942, .matrix = matrix_gfx942};
+static const struct isa_wait_states states_gfx950 = {STATES_GFX942, .matrix = matrix_gfx950};
 
 /* ---- Facts ------------------------------------------------------------------------------------------------- */
 
@@ -121,74 +110,42 @@ static const struct isa_wait_states states_gfx950 = {.scalar_to_lane = 4,
         [ISA_QUEUE_LDS] = {ISA_QUEUE_LDS, "lgkmcnt"}, [ISA_QUEUE_SCALAR] = {ISA_QUEUE_SCALAR, "lgkmcnt"},              \
     }
 
-/* Before gfx942, whose scratch is architected, registers are given for it. */
-#define USER_SCRATCH (ISA_USER_GFX11 | ISA_USER_PRIVATE_BUFFER | ISA_USER_FLAT_SCRATCH)
-
+/* Of all chips. */
 #define COMMON(target_, bit_)                                                                                          \
     .target = target_, .bit = ISA_GFX9, .variant = bit_, .names = &isa_names_gfx9, .same = isa_same_gfx9, .waves = 64, \
     .scalars = 102, .special = special, .takes_sdwa = true, .takes_wave_dpp = true, .halves_kept = halves_kept,        \
     .queues = QUEUES, .mode_fixed = 0x008003ff, .mode_known = 0x000003f0, .mode = isa_mode_gfx6_to_gfx11,              \
     .place = isa_place_with_scratch
+/* Up to gfx90a, for whose scratch registers are given, and from gfx942 on, whose scratch is architected. */
+#define BEFORE_GFX942                                                                                                  \
+    .hints = hints, .returning = "glc", .line_bytes = 64,                                                              \
+    .user_supported = ISA_USER_GFX11 | ISA_USER_PRIVATE_BUFFER | ISA_USER_FLAT_SCRATCH
+#define FROM_GFX942                                                                                                    \
+    .generic = "gfx9-4-generic", .hints = hints_gfx940, .returning = "sc0", .line_bytes = 128,                         \
+    .user_supported = ISA_USER_GFX11
+/* Chips with AGPRs, and those of them that have one file for all vector registers. */
+#define CDNA     .chips = EMU_CDNA, .takes_agprs = true
+#define ONE_FILE .vgprs = vgprs_gfx90a, .agprs = agprs_gfx90a, .items = isa_items_packed
 
-const isa_family isa_family_gfx906 = {COMMON("gfx906", ISA_GFX906),
-                                      .wait_states = &states_gfx906,
-                                      .chips = EMU_GCN5,
-                                      .generic = "gfx9-generic",
-                                      .hints = hints,
-                                      .returning = "glc",
-                                      .line_bytes = 64,
-                                      .user_supported = USER_SCRATCH,
-                                      .vgprs = vgprs,
-                                      .items = isa_items_apart};
+const isa_family isa_family_gfx906 = {
+    COMMON("gfx906", ISA_GFX906),  BEFORE_GFX942,  .chips = EMU_GCN5,        .generic = "gfx9-generic",
+    .wait_states = &states_gfx906, .vgprs = vgprs, .items = isa_items_apart,
+};
 
+/* Wait states behind matrix instructions, which gfx908 has besides, are not checked. */
 const isa_family isa_family_gfx908 = {
-    COMMON("gfx908", ISA_GFX908),
-    .wait_states = &states_gfx906, /* and those behind matrix instructions, which are not checked */
-    .chips = EMU_CDNA,
-    .takes_agprs = true,
-    .hints = hints,
-    .returning = "glc",
-    .line_bytes = 64,
-    .user_supported = USER_SCRATCH,
-    .vgprs = vgprs,
-    .agprs = agprs,
-    .items = isa_items_apart};
+    COMMON("gfx908", ISA_GFX908), BEFORE_GFX942, CDNA, .wait_states = &states_gfx906, .vgprs = vgprs, .agprs = agprs,
+    .items = isa_items_apart,
+};
 
-const isa_family isa_family_gfx90a = {COMMON("gfx90a", ISA_GFX90A),
-                                      .wait_states = &states_gfx90a,
-                                      .chips = EMU_CDNA,
-                                      .takes_agprs = true,
-                                      .hints = hints,
-                                      .returning = "glc",
-                                      .line_bytes = 64,
-                                      .matrix_flushes = true,
-                                      .user_supported = USER_SCRATCH,
-                                      .vgprs = vgprs_gfx90a,
-                                      .agprs = agprs_gfx90a,
-                                      .items = isa_items_packed};
+const isa_family isa_family_gfx90a = {
+    COMMON("gfx90a", ISA_GFX90A), BEFORE_GFX942, CDNA, ONE_FILE, .wait_states = &states_gfx90a, .matrix_flushes = true,
+};
 
-const isa_family isa_family_gfx942 = {COMMON("gfx942", ISA_GFX942),
-                                      .wait_states = &states_gfx942,
-                                      .chips = EMU_CDNA,
-                                      .generic = "gfx9-4-generic",
-                                      .takes_agprs = true,
-                                      .hints = hints_gfx940,
-                                      .returning = "sc0",
-                                      .line_bytes = 128,
-                                      .user_supported = ISA_USER_GFX11,
-                                      .vgprs = vgprs_gfx90a,
-                                      .agprs = agprs_gfx90a,
-                                      .items = isa_items_packed};
+const isa_family isa_family_gfx942 = {
+    COMMON("gfx942", ISA_GFX942), FROM_GFX942, CDNA, ONE_FILE, .wait_states = &states_gfx942,
+};
 
-const isa_family isa_family_gfx950 = {COMMON("gfx950", ISA_GFX950),
-                                      .wait_states = &states_gfx950,
-                                      .chips = EMU_CDNA,
-                                      .generic = "gfx9-4-generic",
-                                      .takes_agprs = true,
-                                      .hints = hints_gfx940,
-                                      .returning = "sc0",
-                                      .line_bytes = 128,
-                                      .user_supported = ISA_USER_GFX11,
-                                      .vgprs = vgprs_gfx90a,
-                                      .agprs = agprs_gfx90a,
-                                      .items = isa_items_packed};
+const isa_family isa_family_gfx950 = {
+    COMMON("gfx950", ISA_GFX950), FROM_GFX942, CDNA, ONE_FILE, .wait_states = &states_gfx950,
+};
