@@ -37,6 +37,9 @@ fmha_status emu_test_run(emu_test *test, void *kernel, uint32_t grid, uint32_t i
 /* Asserts that there is exactly this finding. */
 void emu_test_finding(emu_test *test, const char *kind, const char *text);
 
+/* The value of the counter of that name and tensor, NULL for one without; there must be one. */
+uint64_t emu_test_counter(emu_test *test, const char *name, const char *tensor);
+
 /* The next number of a fixed sequence. */
 uint32_t emu_test_random(uint64_t *state);
 

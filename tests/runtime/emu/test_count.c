@@ -6,20 +6,6 @@
 
 #include "emu_test.h"
 
-static uint64_t value(emu_test *test, const char *name, const char *tensor) {
-    const fmha_counter *list;
-    size_t count;
-    cr_assert(eq(int, test->driver->counters(test->device, &list, &count), FMHA_OK), "%s", fmha_last_error());
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0 &&
-            (tensor == NULL ? list[i].tensor == NULL : list[i].tensor != NULL && strcmp(list[i].tensor, tensor) == 0)) {
-            return list[i].value;
-        }
-    }
-    cr_fail("no counter %s %s", name, tensor != NULL ? tensor : "");
-    return 0;
-}
-
 static emu_test run(const char *body, int wave, uint32_t groups, uint32_t items) {
     char text[2048];
     snprintf(text, sizeof text,
@@ -51,11 +37,13 @@ static void expect_read(const char *type, unsigned step, int wave, uint64_t read
              wave, type, step);
     emu_test test = run(body, wave, 1, (uint32_t)wave);
     uint64_t writes = 4096 / (unsigned)wave, write_cycles = 4096 / 32;
-    cr_expect(eq(u64, value(&test, "lds_writes", NULL), writes));
-    cr_expect(eq(u64, value(&test, "lds_bytes_written", NULL), 16384));
-    cr_expect(eq(u64, value(&test, "lds_reads", NULL), reads), "%s, %u bytes apart", type, step);
-    cr_expect(eq(u64, value(&test, "lds_cycles", NULL) - write_cycles, cycles), "%s, %u bytes apart", type, step);
-    cr_expect(eq(u64, value(&test, "lds_conflict_cycles", NULL), conflicts), "%s, %u bytes apart", type, step);
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_writes", NULL), writes));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_bytes_written", NULL), 16384));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_reads", NULL), reads), "%s, %u bytes apart", type, step);
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_cycles", NULL) - write_cycles, cycles), "%s, %u bytes apart", type,
+              step);
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_conflict_cycles", NULL), conflicts), "%s, %u bytes apart", type,
+              step);
     emu_test_close(&test);
 }
 
@@ -81,16 +69,16 @@ Test(count, bytes_and_matrix_instructions) {
                         "    for (int n = 0; n < 5; n++) c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, a, c);\n"
                         "    out[blockIdx.x * 64 + i] = in[i / 2] + in[200] + (unsigned)c[0];\n",
                         32, 3, 64);
-    cr_expect(eq(u64, value(&test, "launches", NULL), 1));
-    cr_expect(eq(u64, value(&test, "workgroups", NULL), 3));
-    cr_expect(eq(u64, value(&test, "matrix_instructions", NULL), 3 * 2 * 5));
-    cr_expect(eq(u64, value(&test, "bytes_read", "in"), 3 * 64 * 2 * 4));
-    cr_expect(eq(u64, value(&test, "unique_bytes_read", "in"), 33 * 4));
-    cr_expect(eq(u64, value(&test, "bytes_written", "in"), 0));
-    cr_expect(eq(u64, value(&test, "bytes_written", "out"), 3 * 64 * 4));
-    cr_expect(eq(u64, value(&test, "unique_bytes_written", "out"), 3 * 64 * 4));
-    cr_expect(eq(u64, value(&test, "bytes_read", "out"), 0));
-    cr_expect(eq(u64, value(&test, "lds_reads", NULL), 0));
+    cr_expect(eq(u64, emu_test_counter(&test, "launches", NULL), 1));
+    cr_expect(eq(u64, emu_test_counter(&test, "workgroups", NULL), 3));
+    cr_expect(eq(u64, emu_test_counter(&test, "matrix_instructions", NULL), 3 * 2 * 5));
+    cr_expect(eq(u64, emu_test_counter(&test, "bytes_read", "in"), 3 * 64 * 2 * 4));
+    cr_expect(eq(u64, emu_test_counter(&test, "unique_bytes_read", "in"), 33 * 4));
+    cr_expect(eq(u64, emu_test_counter(&test, "bytes_written", "in"), 0));
+    cr_expect(eq(u64, emu_test_counter(&test, "bytes_written", "out"), 3 * 64 * 4));
+    cr_expect(eq(u64, emu_test_counter(&test, "unique_bytes_written", "out"), 3 * 64 * 4));
+    cr_expect(eq(u64, emu_test_counter(&test, "bytes_read", "out"), 0));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_reads", NULL), 0));
     const fmha_counter *list;
     size_t count;
     cr_assert(eq(int, test.driver->clear_counters(test.device), FMHA_OK));
@@ -132,8 +120,8 @@ Test(count, measured_cycles) {
             cr_assert(eq(dbl, cycles, 5 * (3 * 16 + 1 + 256 / 64.0)));
         }
     }
-    cr_assert(eq(u64, value(&test, "launches", NULL), 1));
-    cr_assert(eq(u64, value(&test, "matrix_instructions", NULL), 3));
+    cr_assert(eq(u64, emu_test_counter(&test, "launches", NULL), 1));
+    cr_assert(eq(u64, emu_test_counter(&test, "matrix_instructions", NULL), 3));
     emu_test_close(&test);
 }
 

@@ -177,28 +177,15 @@ Test(load_lds, gaps_are_free) {
     emu_test_close(&test);
 }
 
-static uint64_t counted(emu_test *test, const char *name) {
-    const fmha_counter *list;
-    size_t count;
-    cr_assert(eq(int, test->driver->counters(test->device, &list, &count), FMHA_OK), "%s", fmha_last_error());
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0 && (list[i].tensor == NULL || strcmp(list[i].tensor, "in") == 0)) {
-            return list[i].value;
-        }
-    }
-    cr_fail("no counter %s", name);
-    return 0;
-}
-
 /* One instruction of a wave, beside the 16 that fill LDS first. */
 Test(load_lds, counts) {
     emu_test test = emu_test_open("gfx950");
     emu_test_set(&test, "count", 1);
     cr_assert(eq(int, run(&test, "LOAD(in + i * 16, lds, 16, 0); WAIT(0);", 64, NULL), FMHA_OK));
-    cr_expect(eq(u64, counted(&test, "bytes_read"), 64 * 16));
-    cr_expect(eq(u64, counted(&test, "lds_writes"), 16 + 1));
-    cr_expect(eq(u64, counted(&test, "lds_bytes_written"), 4096 + 64 * 16));
-    cr_expect(eq(u64, counted(&test, "lds_cycles"), 2 * 16 + 2 * 16 + 8));
+    cr_expect(eq(u64, emu_test_counter(&test, "bytes_read", "in"), 64 * 16));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_writes", NULL), 16 + 1));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_bytes_written", NULL), 4096 + 64 * 16));
+    cr_expect(eq(u64, emu_test_counter(&test, "lds_cycles", NULL), 2 * 16 + 2 * 16 + 8));
     emu_test_close(&test);
 }
 

@@ -2,7 +2,6 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "emu_test.h"
 
@@ -95,19 +94,6 @@ Test(loads, values) {
     }
 }
 
-static uint64_t counted(emu_test *test, const char *name) {
-    const fmha_counter *list;
-    size_t count;
-    cr_assert(eq(int, test->driver->counters(test->device, &list, &count), FMHA_OK), "%s", fmha_last_error());
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0 && (list[i].tensor == NULL || strcmp(list[i].tensor, "in") == 0)) {
-            return list[i].value;
-        }
-    }
-    cr_fail("no counter %s", name);
-    return 0;
-}
-
 /* Filling LDS reads 16 bytes of each lane; what comes on top is the load's. */
 Test(loads, count_like_other_loads) {
     for (int f = 1; f < FORMS; f += 3) {
@@ -120,10 +106,10 @@ Test(loads, count_like_other_loads) {
         void *kernel = emu_test_kernel(&test, text, "k.hip", (int)of->wave);
         cr_assert(eq(int, emu_test_run(&test, kernel, 1, of->wave, &given, sizeof given), FMHA_OK));
         bool memory = of->space == 1;
-        cr_expect(eq(u64, counted(&test, "bytes_read"), of->wave * (memory ? 16u + 16 : 16u)));
-        cr_expect(eq(u64, counted(&test, "lds_reads"), memory ? 0 : 1));
-        cr_expect(eq(u64, counted(&test, "lds_bytes_read"), memory ? 0 : 64 * 8));
-        cr_expect(eq(u64, counted(&test, "matrix_instructions"), 0));
+        cr_expect(eq(u64, emu_test_counter(&test, "bytes_read", "in"), of->wave * (memory ? 16u + 16 : 16u)));
+        cr_expect(eq(u64, emu_test_counter(&test, "lds_reads", NULL), memory ? 0 : 1));
+        cr_expect(eq(u64, emu_test_counter(&test, "lds_bytes_read", NULL), memory ? 0 : 64 * 8));
+        cr_expect(eq(u64, emu_test_counter(&test, "matrix_instructions", NULL), 0));
         emu_test_close(&test);
     }
 }

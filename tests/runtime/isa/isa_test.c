@@ -75,6 +75,20 @@ void isa_test_finding(isa_test *test, const char *kind, const char *part) {
     cr_assert(found == list[0].text || part[strcspn(part, " :(")] != ':' || part[0] == ':', "%s", list[0].text);
 }
 
+uint64_t isa_test_counter(isa_test *test, const char *name, const char *tensor) {
+    const fmha_counter *list;
+    size_t count;
+    cr_assert_eq(test->driver->counters(test->device, &list, &count), FMHA_OK, "%s", fmha_last_error());
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].name, name) == 0 &&
+            (tensor == NULL ? list[i].tensor == NULL : list[i].tensor != NULL && strcmp(list[i].tensor, tensor) == 0)) {
+            return list[i].value;
+        }
+    }
+    cr_assert_fail("no counter %s %s among %zu", name, tensor != NULL ? tensor : "", count);
+    return 0;
+}
+
 uint32_t isa_test_random(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (uint32_t)(*state >> 33);

@@ -34,6 +34,9 @@ fmha_status isa_test_run(isa_test *test, void *kernel, const uint32_t grid[3], c
  * begins with a name and a colon. */
 void isa_test_finding(isa_test *test, const char *kind, const char *part);
 
+/* The value of the counter of that name and tensor, NULL for one without; there must be one. */
+uint64_t isa_test_counter(isa_test *test, const char *name, const char *tensor);
+
 /* The next number of a fixed sequence. */
 uint32_t isa_test_random(uint64_t *state);
 

@@ -18,20 +18,6 @@ static void close_chip(void) {
 
 TestSuite(counts, .init = open_chip, .fini = close_chip);
 
-static uint64_t value(const char *name, const char *tensor) {
-    const fmha_counter *list;
-    size_t count;
-    cr_assert_eq(test.driver->counters(test.device, &list, &count), FMHA_OK, "%s", fmha_last_error());
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0 &&
-            (tensor == NULL ? list[i].tensor == NULL : list[i].tensor != NULL && strcmp(list[i].tensor, tensor) == 0)) {
-            return list[i].value;
-        }
-    }
-    cr_assert(false, "no counter %s %s", name, tensor != NULL ? tensor : "");
-    return 0;
-}
-
 struct arguments {
     void *out, *in;
 };
@@ -80,14 +66,14 @@ static void expect_read_as(const char *space, const char *type, unsigned step, i
              wave, space, space, type, space, step);
     run(body, wave, 1, (uint32_t)wave);
     uint64_t write_cycles = 2048 / 32;
-    cr_expect_eq(value("lds_bytes_written", NULL), 8192);
-    cr_expect_eq(value("lds_writes", NULL), 2048 / (unsigned)wave);
-    cr_expect_eq(value("lds_reads", NULL), 1);
-    cr_expect_eq(value("lds_cycles", NULL) - write_cycles, cycles, "%s, %u bytes apart: %llu cycles", type, step,
-                 (unsigned long long)(value("lds_cycles", NULL) - write_cycles));
+    cr_expect_eq(isa_test_counter(&test, "lds_bytes_written", NULL), 8192);
+    cr_expect_eq(isa_test_counter(&test, "lds_writes", NULL), 2048 / (unsigned)wave);
+    cr_expect_eq(isa_test_counter(&test, "lds_reads", NULL), 1);
+    cr_expect_eq(isa_test_counter(&test, "lds_cycles", NULL) - write_cycles, cycles, "%s, %u bytes apart: %llu cycles",
+                 type, step, (unsigned long long)(isa_test_counter(&test, "lds_cycles", NULL) - write_cycles));
     /* In wave64 each write takes a cycle for each half, and neither is a conflict. */
-    cr_expect_eq(value("lds_conflict_cycles", NULL), conflicts, "%s, %u bytes apart: %llu conflicts", type, step,
-                 (unsigned long long)value("lds_conflict_cycles", NULL));
+    cr_expect_eq(isa_test_counter(&test, "lds_conflict_cycles", NULL), conflicts, "%s, %u bytes apart: %llu conflicts",
+                 type, step, (unsigned long long)isa_test_counter(&test, "lds_conflict_cycles", NULL));
 }
 
 /* By instructions of LDS, and by those that take any address. */
@@ -118,28 +104,29 @@ Test(counts, bytes_lines_and_matrix_instructions) {
         "        out[i] = in[i / 2] + ((volatile const __attribute__((address_space(1))) unsigned *)in)[200 + 16 * "
         "i];\n",
         32, 1, 32);
-    cr_expect_eq(value("launches", NULL), 1);
-    cr_expect_eq(value("global_bytes_read", NULL), 2 * 16 * 4);
-    cr_expect_eq(value("bytes_read", "in"), 2 * 16 * 4);
-    cr_expect_eq(value("unique_bytes_read", "in"), (8 + 16) * 4);
-    cr_expect_eq(value("bytes_written", "out"), 16 * 4);
-    cr_expect_eq(value("unique_bytes_written", "out"), 16 * 4);
-    cr_expect_eq(value("bytes_written", "in"), 0);
-    cr_expect_eq(value("global_reads", NULL), 2);
-    cr_expect_eq(value("global_writes", NULL), 1);
-    cr_expect_eq(value("global_lines_read", NULL), 1 + 8); /* neighbours; two lanes to a line of 128 bytes */
-    cr_expect_eq(value("global_lines_written", NULL), 1);
+    cr_expect_eq(isa_test_counter(&test, "launches", NULL), 1);
+    cr_expect_eq(isa_test_counter(&test, "global_bytes_read", NULL), 2 * 16 * 4);
+    cr_expect_eq(isa_test_counter(&test, "bytes_read", "in"), 2 * 16 * 4);
+    cr_expect_eq(isa_test_counter(&test, "unique_bytes_read", "in"), (8 + 16) * 4);
+    cr_expect_eq(isa_test_counter(&test, "bytes_written", "out"), 16 * 4);
+    cr_expect_eq(isa_test_counter(&test, "unique_bytes_written", "out"), 16 * 4);
+    cr_expect_eq(isa_test_counter(&test, "bytes_written", "in"), 0);
+    cr_expect_eq(isa_test_counter(&test, "global_reads", NULL), 2);
+    cr_expect_eq(isa_test_counter(&test, "global_writes", NULL), 1);
+    cr_expect_eq(isa_test_counter(&test, "global_lines_read", NULL),
+                 1 + 8); /* neighbours; two lanes to a line of 128 bytes */
+    cr_expect_eq(isa_test_counter(&test, "global_lines_written", NULL), 1);
     run("    half16 a = {};\n"
         "    float8 c = {};\n"
         "    for (int n = 0; n < 5; n++) c = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a, a, c);\n"
         "    out[__builtin_amdgcn_workgroup_id_x() * 64 + i] = in[i] + (unsigned)c[0];\n",
         32, 3, 64);
-    cr_expect_eq(value("workgroups", NULL), 3);
-    cr_expect_eq(value("waves", NULL), 6);
-    cr_expect_eq(value("matrix_instructions", NULL), 3 * 2 * 5);
-    cr_expect_eq(value("bytes_read", "in"), 3 * 64 * 4);
-    cr_expect_eq(value("unique_bytes_read", "in"), 64 * 4);
-    cr_expect_eq(value("unique_bytes_written", "out"), 3 * 64 * 4);
+    cr_expect_eq(isa_test_counter(&test, "workgroups", NULL), 3);
+    cr_expect_eq(isa_test_counter(&test, "waves", NULL), 6);
+    cr_expect_eq(isa_test_counter(&test, "matrix_instructions", NULL), 3 * 2 * 5);
+    cr_expect_eq(isa_test_counter(&test, "bytes_read", "in"), 3 * 64 * 4);
+    cr_expect_eq(isa_test_counter(&test, "unique_bytes_read", "in"), 64 * 4);
+    cr_expect_eq(isa_test_counter(&test, "unique_bytes_written", "out"), 3 * 64 * 4);
 }
 
 Test(counts, nothing_unless_asked) {
@@ -181,10 +168,10 @@ Test(counts, work_before_waits) {
         "    out[i] = a + b + c + (unsigned)d;\n",
         32, 2, 32);
     /* First load: a move, a move, an exponential: 6. Second: 5, and two moves behind the first wait: 7. */
-    cr_expect_eq(value("global_waits", NULL), 2 * 2);
-    cr_expect_eq(value("global_wait_work", NULL), 2 * (6 + 7), "%llu",
-                 (unsigned long long)value("global_wait_work", NULL));
-    cr_expect_eq(value("global_wait_work_least", NULL), 6);
+    cr_expect_eq(isa_test_counter(&test, "global_waits", NULL), 2 * 2);
+    cr_expect_eq(isa_test_counter(&test, "global_wait_work", NULL), 2 * (6 + 7), "%llu",
+                 (unsigned long long)isa_test_counter(&test, "global_wait_work", NULL));
+    cr_expect_eq(isa_test_counter(&test, "global_wait_work_least", NULL), 6);
 }
 
 /* ---- Basic blocks ---- */
@@ -217,7 +204,7 @@ Test(counts, instructions_are_entries_of_their_blocks) {
         cr_expect(list[i].value == entered || list[i].value == 0, "%s: %llu, its block %llu", list[i].tensor,
                   (unsigned long long)list[i].value, (unsigned long long)entered);
     }
-    cr_expect_eq(executed, value("instructions", NULL));
+    cr_expect_eq(executed, isa_test_counter(&test, "instructions", NULL));
     cr_expect_gt(blocks, 4);
     cr_expect_gt(instructions, 2 * blocks);
     cr_expect_gt(most, 4 * 3);

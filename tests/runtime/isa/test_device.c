@@ -496,19 +496,6 @@ Test(device, unknown_kernel) {
 
 /* ---- Counters ---------------------------------------------------------------------------------------------- */
 
-static uint64_t counted(const char *name) {
-    const fmha_counter *list;
-    size_t count;
-    cr_assert_eq(test.driver->counters(test.device, &list, &count), FMHA_OK);
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, name) == 0) {
-            return list[i].value;
-        }
-    }
-    cr_assert_fail("no counter %s among %zu", name, count);
-    return 0;
-}
-
 Test(device, counters) {
     const fmha_counter *list;
     size_t count;
@@ -519,13 +506,13 @@ Test(device, counters) {
         cr_assert_eq(isa_test_run(&test, kernel, (uint32_t[]){3, 1, 1}, (uint32_t[]){64, 1, 1}, &arguments, 8), FMHA_OK,
                      "%s", fmha_last_error());
     }
-    cr_assert_eq(counted("launches"), 2);
-    cr_assert_eq(counted("workgroups"), 6);
-    cr_assert_eq(counted("waves"), 12);
-    cr_assert_eq(counted("store_instructions"), 12);
-    cr_assert_eq(counted("smem_instructions"), 12);
-    cr_assert_eq(counted("matrix_instructions"), 0);
-    cr_assert_geq(counted("instructions"), 12 * 5);
+    cr_assert_eq(isa_test_counter(&test, "launches", NULL), 2);
+    cr_assert_eq(isa_test_counter(&test, "workgroups", NULL), 6);
+    cr_assert_eq(isa_test_counter(&test, "waves", NULL), 12);
+    cr_assert_eq(isa_test_counter(&test, "store_instructions", NULL), 12);
+    cr_assert_eq(isa_test_counter(&test, "smem_instructions", NULL), 12);
+    cr_assert_eq(isa_test_counter(&test, "matrix_instructions", NULL), 0);
+    cr_assert_geq(isa_test_counter(&test, "instructions", NULL), 12 * 5);
     cr_assert_eq(test.driver->clear_counters(test.device), FMHA_OK);
     cr_assert_eq(test.driver->counters(test.device, &list, &count), FMHA_OK);
     cr_assert_eq(count, 0);
