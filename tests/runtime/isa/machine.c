@@ -258,3 +258,12 @@ void machine_finding(machine *m, char kind[64], char text[1024]) {
     emu_findings_clear(&m->findings);
     memset(m->worker.seen, 0, sizeof m->worker.seen);
 }
+
+void machine_expect(machine *m, const char *kind, const char *part) {
+    char got[64], text[1024];
+    machine_finding(m, got, text);
+    cr_assert_str_eq(got, kind, "%s: '%s': expected \"%s\", got \"%s\": %s", machine_family()->target, machine_text(m),
+                     kind, got, text);
+    cr_assert_not_null(strstr(text, part), "%s: '%s': expected \"%s\" in: %s", machine_family()->target,
+                       machine_text(m), part, text);
+}

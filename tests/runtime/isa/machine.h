@@ -57,5 +57,7 @@ const char *machine_refusal(machine *machine, const char *text);
 
 /* Kind and text of the only finding; "" and "" when there is none. Forgets it. */
 void machine_finding(machine *machine, char kind[64], char text[1024]);
+/* The only finding is of this kind and its text has this part; "" and "": there is none. Forgets it. */
+void machine_expect(machine *machine, const char *kind, const char *part);
 
 #endif

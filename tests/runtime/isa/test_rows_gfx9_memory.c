@@ -26,7 +26,6 @@ ROWS_TEST(transposing_read) {
     if (!machine_has("ds_read_b64_tr_b16")) {
         return;
     }
-    char kind[64], words[1024];
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     uint16_t lds[2048];
@@ -45,13 +44,11 @@ ROWS_TEST(transposing_read) {
     }
     wave->vgpr[4][2] += 2;
     machine_run(m, "ds_read_b64_tr_b16 v[8:9], v4");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "misaligned");
+    machine_expect(m, "misaligned", "");
     wave->vgpr[4][2] -= 2;
     machine_set_exec(m, UINT64_MAX / 2);
     machine_run(m, "ds_read_b64_tr_b16 v[8:9], v4");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "exchange-lanes-off");
+    machine_expect(m, "exchange-lanes-off", "");
     machine_free(m);
 }
 
@@ -112,7 +109,6 @@ ROWS_TEST(loads_into_lds_are_waited_for) {
         return;
     }
     static emu_lds lds;
-    char kind[64], words[1024];
     static const struct fmha_emu_site site = {.file = "", .line = 0};
     machine *m = machine_new(64, true);
     isa_wave *wave = machine_wave(m);
@@ -135,18 +131,14 @@ ROWS_TEST(loads_into_lds_are_waited_for) {
     machine_set_exec(m, 1);
     machine_run(m, "s_waitcnt vmcnt(1)");
     machine_run(m, "ds_load_b32 v8, v4 offset:12");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "", "%s", words);
+    machine_expect(m, "", "");
     machine_run(m, "ds_load_b32 v9, v4 offset:1036");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "missing-wait");
-    cr_assert_not_null(strstr(words, "reads byte 1036 of LDS before the load from memory that fills it has ended: a "
-                                     "wait for vmcnt(0) or less of wave 0 must come first"),
-                       "%s", words);
+    machine_expect(m, "missing-wait",
+                   "reads byte 1036 of LDS before the load from memory that fills it has ended: a wait for vmcnt(0) or "
+                   "less of wave 0 must come first");
     machine_run(m, "s_waitcnt vmcnt(0)");
     machine_run(m, "ds_load_b32 v10, v4 offset:1040");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "", "%s", words);
+    machine_expect(m, "", "");
     machine_free(m);
 }
 
@@ -213,7 +205,6 @@ ROWS_TEST(scratch_through_buffers) {
 }
 
 ROWS_TEST(other_buffers_are_refused) {
-    char kind[64], words[1024];
     if (!machine_has("buffer_load_dword")) {
         return;
     }
@@ -222,19 +213,13 @@ ROWS_TEST(other_buffers_are_refused) {
     set_buffer(wave, 0);
     wave->sgpr[7] ^= 1;
     machine_run(m, "buffer_load_dword v8, off, s[4:7], 0");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "unsupported-buffer");
-    cr_assert_not_null(strstr(words, "uses a buffer other than the wave's scratch"), "%s", words);
+    machine_expect(m, "unsupported-buffer", "uses a buffer other than the wave's scratch");
     set_buffer(wave, 0);
     wave->sgpr[32] = 100;
     machine_run(m, "buffer_store_dword v8, off, s[4:7], s32");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "scratch-misplaced");
-    cr_assert_not_null(strstr(words, "expected a multiple of 256 bytes behind the wave's scratch, got 0x64"), "%s",
-                       words);
+    machine_expect(m, "scratch-misplaced", "expected a multiple of 256 bytes behind the wave's scratch, got 0x64");
     machine_run(m, "buffer_store_dword v8, off, s[4:7], 0 offset:255");
-    machine_finding(m, kind, words);
-    cr_assert_str_eq(kind, "scratch-out-of-bounds");
+    machine_expect(m, "scratch-out-of-bounds", "");
     cr_assert_str_eq(machine_refusal(m, "buffer_load_dword v8, v4, s[4:7], 0 idxen"),
                      "expected a modifier that is known, got 'idxen'");
     machine_free(m);
