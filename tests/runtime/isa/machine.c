@@ -150,6 +150,21 @@ unsigned char *machine_memory(machine *m) {
     return m->allocation;
 }
 
+void machine_fill(machine *m, unsigned registers, uint32_t (*draw)(void)) {
+    isa_wave *wave = machine_wave(m);
+    for (unsigned reg = 0; reg < registers; reg++) {
+        for (unsigned lane = 0; lane < wave->lanes; lane++) {
+            wave->vgpr[reg][lane] = draw();
+        }
+    }
+}
+
+void machine_fill_bytes(unsigned char *to, size_t bytes, uint32_t (*draw)(void)) {
+    for (size_t i = 0; i < bytes; i++) {
+        to[i] = (unsigned char)draw();
+    }
+}
+
 void machine_set_exec(machine *m, uint64_t mask) {
     isa_wave *wave = machine_wave(m);
     wave->sgpr[ISA_EXEC] = (uint32_t)mask;

@@ -7,6 +7,7 @@
 #define MACHINE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "family.h"
@@ -39,6 +40,10 @@ isa_wave *machine_wave(machine *machine);
 unsigned char *machine_lds(machine *machine);
 unsigned char *machine_scratch(machine *machine, int lane);
 unsigned char *machine_memory(machine *machine); /* an allocation of the device's */
+
+/* What `draw` returns, one after the other: in the first vector registers, lane by lane, and in bytes. */
+void machine_fill(machine *machine, unsigned registers, uint32_t (*draw)(void));
+void machine_fill_bytes(unsigned char *to, size_t bytes, uint32_t (*draw)(void));
 
 void machine_set_exec(machine *machine, uint64_t mask);
 

@@ -18,14 +18,6 @@ static bool is_gfx9(void) {
     return (machine_family()->bit & ISA_GFX9) != 0;
 }
 
-static void fill(isa_wave *wave) {
-    for (unsigned reg = 0; reg < 32; reg++) {
-        for (unsigned lane = 0; lane < wave->lanes; lane++) {
-            wave->vgpr[reg][lane] = draw();
-        }
-    }
-}
-
 /* ---- Pairs of float32 -------------------------------------------------------------------------------------- */
 
 /* A finite float32 of moderate size. */
@@ -99,7 +91,7 @@ ROWS_TEST(copies_of_pairs) {
     isa_wave *wave = machine_wave(m);
     for (unsigned bits = 0; bits < 4; bits++) {
         char text[96];
-        fill(wave);
+        machine_fill(m, 32, draw);
         snprintf(text, sizeof text, "v_pk_mov_b32 v[10:11], v[2:3], v[4:5] op_sel:[%u,%u]", bits & 1, bits >> 1);
         machine_run(m, text);
         cr_assert_eq(wave->vgpr[10][9], wave->vgpr[2 + (bits & 1)][9], "%s", text);
@@ -124,7 +116,7 @@ ROWS_TEST(tables_of_three_bits) {
     isa_wave *wave = machine_wave(m);
     for (unsigned table = 0; table < 256; table++) {
         char text[96];
-        fill(wave);
+        machine_fill(m, 32, draw);
         snprintf(text, sizeof text, "v_bitop3_b32 v9, v1, v2, v3 bitop3:0x%x", table);
         machine_run(m, text);
         for (unsigned bit = 0; bit < 32; bit++) {
@@ -168,7 +160,7 @@ ROWS_TEST(parts_of_registers) {
         char text[224];
         uint64_t exec = (uint64_t)draw() << 32 | draw();
         uint32_t old[64];
-        fill(wave);
+        machine_fill(m, 32, draw);
         memcpy(old, wave->vgpr[9], sizeof old);
         machine_set_exec(m, exec);
         snprintf(text, sizeof text, "v_add_nc_u32_sdwa v9, %s, %s dst_sel:%s dst_unused:%s src0_sel:%s src1_sel:%s",
@@ -254,7 +246,7 @@ ROWS_TEST(dpp_across_rows) {
         uint64_t exec = round < 35 ? UINT64_MAX : (uint64_t)draw() << 32 | draw();
         uint32_t old[64];
         char text[128];
-        fill(wave);
+        machine_fill(m, 32, draw);
         memcpy(old, wave->vgpr[6], sizeof old);
         machine_set_exec(m, exec);
         snprintf(text, sizeof text, "v_mov_b32_dpp v6, v5 %s row_mask:0x%x bank_mask:0xf%s", control, rows,
@@ -282,7 +274,7 @@ ROWS_TEST(rows_change_places) {
     for (unsigned distance = 16; distance <= 32; distance += 16) {
         uint32_t first[64], second[64];
         char text[64];
-        fill(wave);
+        machine_fill(m, 32, draw);
         memcpy(first, wave->vgpr[4], sizeof first);
         memcpy(second, wave->vgpr[5], sizeof second);
         snprintf(text, sizeof text, "v_permlane%u_swap_b32_e32 v4, v5", distance);

@@ -14,12 +14,6 @@ static uint32_t draw(void) {
     return isa_test_random(&state) << 16 ^ isa_test_random(&state);
 }
 
-static void fill_bytes(unsigned char *to, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        to[i] = (unsigned char)draw();
-    }
-}
-
 /* ---- The transposing read ---------------------------------------------------------------------------------- */
 
 ROWS_TEST(transposing_read) {
@@ -29,7 +23,7 @@ ROWS_TEST(transposing_read) {
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     uint16_t lds[2048];
-    fill_bytes(machine_lds(m), MACHINE_LDS_BYTES);
+    machine_fill_bytes(machine_lds(m), MACHINE_LDS_BYTES, draw);
     memcpy(lds, machine_lds(m), sizeof lds);
     /* Four matrices of 4 rows of 16 elements, one for each 16 lanes, of which four read a row. */
     for (unsigned lane = 0; lane < 64; lane++) {
@@ -60,8 +54,8 @@ static void try_into_lds(const char *suffix, unsigned bytes, unsigned stored, bo
     uint64_t memory = (uint64_t)(uintptr_t)machine_memory(m), exec = (uint64_t)draw() << 32 | draw();
     unsigned char before[MACHINE_LDS_BYTES], expected[16];
     char text[96];
-    fill_bytes(machine_memory(m), MACHINE_MEMORY_BYTES);
-    fill_bytes(machine_lds(m), MACHINE_LDS_BYTES);
+    machine_fill_bytes(machine_memory(m), MACHINE_MEMORY_BYTES, draw);
+    machine_fill_bytes(machine_lds(m), MACHINE_LDS_BYTES, draw);
     memcpy(before, machine_lds(m), sizeof before);
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t address = (by_base ? 0 : memory) + lane * 24;
@@ -175,7 +169,7 @@ ROWS_TEST(scratch_through_buffers) {
     }
     for (size_t i = 0; i < 8; i++) {
         for (unsigned lane = 0; lane < 64; lane++) {
-            fill_bytes(machine_scratch(m, (int)lane), MACHINE_SCRATCH_BYTES);
+            machine_fill_bytes(machine_scratch(m, (int)lane), MACHINE_SCRATCH_BYTES, draw);
         }
         bool by_lane = i % 2;
         const char *place = by_lane ? "v4, s[4:7], s32 offen offset:12" : "off, s[4:7], s32 offset:12";

@@ -18,21 +18,13 @@ static uint64_t draw64(void) {
 }
 
 /* Fills registers 0 to 31 and returns a copy of what a wave had. */
-static void fill(isa_wave *wave) {
-    for (unsigned reg = 0; reg < 32; reg++) {
-        for (unsigned lane = 0; lane < wave->lanes; lane++) {
-            wave->vgpr[reg][lane] = draw();
-        }
-    }
-}
-
 /* ---- Single lanes ------------------------------------------------------------------------------------------ */
 
 ROWS_TEST(single_lanes) {
     for (unsigned lanes = machine_least(); lanes <= 64; lanes += 32) {
         machine *m = machine_new(lanes, false);
         isa_wave *wave = machine_wave(m);
-        fill(wave);
+        machine_fill(m, 32, draw);
         machine_set_exec(m, UINT64_C(0xf0));
         machine_run(m, "v_readfirstlane_b32 s3, v5");
         cr_assert_eq(wave->sgpr[3], wave->vgpr[5][4], "the lowest lane that is on");
@@ -63,7 +55,7 @@ static void try_permutations(bool by_lane) {
         isa_wave *wave = machine_wave(m);
         uint32_t old[64];
         char text[96];
-        fill(wave);
+        machine_fill(m, 32, draw);
         memcpy(old, wave->vgpr[6], sizeof old);
         wave->sgpr[2] = (uint32_t)select;
         wave->sgpr[3] = (uint32_t)(select >> 32);
@@ -99,7 +91,7 @@ ROWS_TEST(halves_of_a_wave_change_places) {
     machine *m = machine_new(64, false);
     isa_wave *wave = machine_wave(m);
     uint64_t exec = draw64();
-    fill(wave);
+    machine_fill(m, 32, draw);
     uint32_t old[64];
     memcpy(old, wave->vgpr[6], sizeof old);
     machine_set_exec(m, exec);
@@ -110,7 +102,7 @@ ROWS_TEST(halves_of_a_wave_change_places) {
     machine_free(m);
     m = machine_new(32, false);
     wave = machine_wave(m);
-    fill(wave);
+    machine_fill(m, 32, draw);
     uint32_t before = wave->vgpr[6][1];
     machine_run(m, "v_permlane64_b32 v6, v5");
     cr_assert_eq(wave->vgpr[6][1], before, "in a wave of 32 nothing happens");
@@ -141,7 +133,7 @@ ROWS_TEST(counting_bits_below) {
 ROWS_TEST(registers_change_places) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
-    fill(wave);
+    machine_fill(m, 32, draw);
     uint32_t p = wave->vgpr[4][3], q = wave->vgpr[5][3], off = wave->vgpr[4][7];
     machine_set_exec(m, 0x0f);
     machine_run(m, "v_swap_b32 v4, v5");
@@ -164,7 +156,7 @@ ROWS_TEST(registers_by_number) {
     }
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
-    fill(wave);
+    machine_fill(m, 32, draw);
     wave->sgpr[ISA_M0] = 10;
     machine_run(m, "v_movrels_b32 v4, v5");
     cr_assert_eq(wave->vgpr[4][1], wave->vgpr[15][1]);
@@ -353,7 +345,7 @@ static void try_dpp(unsigned lanes, const char *control, int number, unsigned ro
     uint64_t exec = draw64();
     uint32_t old[64];
     char text[160], words[32];
-    fill(wave);
+    machine_fill(m, 32, draw);
     memcpy(old, wave->vgpr[6], sizeof old);
     machine_set_exec(m, exec);
     snprintf(words, sizeof words, strstr(control, "mirror") ? "%s" : "%s:%d", control, number);
@@ -386,7 +378,7 @@ ROWS_TEST(dpp_of_sixteen_lanes) {
 ROWS_TEST(dpp_of_four_and_eight_lanes) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
-    fill(wave);
+    machine_fill(m, 32, draw);
     machine_run(m, "v_mov_b32_dpp v6, v5 quad_perm:[3,0,2,2] row_mask:0xf bank_mask:0xf");
     machine_run(m, "v_mov_b32_dpp v7, v5 dpp8:[7,0,1,6,2,5,3,4]");
     static const unsigned four[] = {3, 0, 2, 2}, eight[] = {7, 0, 1, 6, 2, 5, 3, 4};
@@ -444,7 +436,7 @@ ROWS_TEST(two_operations_read_before_either_writes) {
     }
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
-    fill(wave);
+    machine_fill(m, 32, draw);
     uint32_t p = wave->vgpr[4][9], q = wave->vgpr[5][9];
     machine_run(m, "v_dual_mov_b32 v4, v5 :: v_dual_mov_b32 v5, v4");
     cr_assert_eq(wave->vgpr[4][9], q);

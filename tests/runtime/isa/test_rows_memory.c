@@ -37,20 +37,6 @@ static uint32_t draw(void) {
     return isa_test_random(&state) << 16 ^ isa_test_random(&state);
 }
 
-static void fill_bytes(unsigned char *to, size_t bytes) {
-    for (size_t i = 0; i < bytes; i++) {
-        to[i] = (unsigned char)draw();
-    }
-}
-
-static void fill_registers(isa_wave *wave) {
-    for (unsigned reg = 0; reg < MACHINE_VGPRS; reg++) {
-        for (unsigned lane = 0; lane < wave->lanes; lane++) {
-            wave->vgpr[reg][lane] = draw();
-        }
-    }
-}
-
 /* ---- One place for each lane, however it is written -------------------------------------------------------- */
 
 /* How an address is written, and what stands there. */
@@ -133,10 +119,10 @@ static void try_load(way how, size_t i, unsigned lanes) {
     char text[128];
     uint32_t old[64];
     uint64_t exec = (uint64_t)draw() << 32 | draw();
-    fill_registers(wave);
+    machine_fill(m, MACHINE_VGPRS, draw);
     for (unsigned lane = 0; lane < lanes; lane++) {
         places[lane] = place(m, how, lane);
-        fill_bytes(places[lane], a->bytes);
+        machine_fill_bytes(places[lane], a->bytes, draw);
         old[lane] = wave->vgpr[DATA][lane];
     }
     machine_set_exec(m, exec);
@@ -171,10 +157,10 @@ static void try_store(way how, size_t i, unsigned lanes) {
     unsigned char before[64][20], *places[64];
     char text[128];
     uint64_t exec = (uint64_t)draw() << 32 | draw();
-    fill_registers(wave);
+    machine_fill(m, MACHINE_VGPRS, draw);
     for (unsigned lane = 0; lane < lanes; lane++) {
         places[lane] = place(m, how, lane);
-        fill_bytes(places[lane], STRIDE);
+        machine_fill_bytes(places[lane], STRIDE, draw);
         memcpy(before[lane], places[lane], STRIDE);
     }
     machine_set_exec(m, exec);
@@ -222,8 +208,8 @@ ROWS_TEST(two_places_of_lds) {
             machine *m = machine_new(32, false);
             isa_wave *wave = machine_wave(m);
             char text[128];
-            fill_registers(wave);
-            fill_bytes(machine_lds(m), MACHINE_LDS_BYTES);
+            machine_fill(m, MACHINE_VGPRS, draw);
+            machine_fill_bytes(machine_lds(m), MACHINE_LDS_BYTES, draw);
             for (unsigned lane = 0; lane < 32; lane++) {
                 wave->vgpr[4][lane] = lane * 16;
             }
@@ -295,7 +281,7 @@ ROWS_TEST(exchanges_of_lanes) {
         isa_wave *wave = machine_wave(m);
         uint64_t exec = (uint64_t)draw() << 32 | draw();
         uint32_t sent[64] = {0}, old[64];
-        fill_registers(wave);
+        machine_fill(m, MACHINE_VGPRS, draw);
         memcpy(old, wave->vgpr[8], sizeof old);
         machine_set_exec(m, exec);
         bool halves = machine_has("ds_bpermute_b32"), fetches = machine_has("ds_bpermute_fi_b32");
@@ -336,7 +322,7 @@ ROWS_TEST(patterns_of_lanes) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         machine *m = machine_new(64, false);
         char text[96];
-        fill_registers(machine_wave(m));
+        machine_fill(m, MACHINE_VGPRS, draw);
         snprintf(text, sizeof text, "ds_swizzle_b32 v8, v5 %s", cases[i].words);
         machine_run(m, text);
         for (unsigned lane = 0; lane < 8; lane++) {
@@ -353,7 +339,7 @@ ROWS_TEST(scalar_loads) {
     machine *m = machine_new(32, false);
     isa_wave *wave = machine_wave(m);
     uint64_t memory = (uint64_t)(uintptr_t)machine_memory(m);
-    fill_bytes(machine_memory(m), 256);
+    machine_fill_bytes(machine_memory(m), 256, draw);
     for (size_t i = 0; i < 5; i++) {
         char text[96], data[16];
         snprintf(data, sizeof data, counts[i] > 1 ? "s[20:%u]" : "s20", 19 + counts[i]);
@@ -390,7 +376,7 @@ ROWS_TEST(narrow_scalar_loads) {
     wave->sgpr[3] = (uint32_t)(memory >> 32);
     for (unsigned round = 0; round < 64; round++) {
         unsigned bytes = cases[round % 4].bytes, at = draw() % 100 / bytes * bytes;
-        fill_bytes(machine_memory(m), 256);
+        machine_fill_bytes(machine_memory(m), 256, draw);
         wave->sgpr[6] = at;
         snprintf(text, sizeof text, "s_load_%s s20, s[2:3], s6 offset:0x8", cases[round % 4].suffix);
         machine_run(m, text);
