@@ -37,46 +37,30 @@ OPERATION(op_cmpswap, uint64_t, old == expected ? data : old)
 OPERATION(op_sub_clamp, uint64_t, old < data ? 0 : old - data)
 OPERATION(op_cond_sub, uint64_t, old < data ? old : old - data)
 
-static uint64_t op_fadd(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    return isa_bits(isa_f32((uint32_t)old) + isa_f32((uint32_t)data));
-}
-
-/* Chapter 13 of the RDNA3 guide: a NaN loses to a number, -0 is below +0. */
-static uint64_t op_fmin(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    return isa_bits(isa_minimum(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
-}
-
-static uint64_t op_fmax(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    return isa_bits(isa_maximum(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
-}
-
-static uint64_t op_min_num(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    return isa_bits(isa_min_num(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
-}
-
-static uint64_t op_max_num(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    return isa_bits(isa_max_num(isa_f32((uint32_t)old), isa_f32((uint32_t)data)));
-}
+/* float32, in the low words. Chapter 13 of the RDNA3 guide: to op_fmin and op_fmax a NaN loses to a number, -0 is below
+ * +0. */
+#define FLOAT_OPERATION(name, expression)                                                                              \
+    static uint64_t name(uint64_t old_bits, uint64_t data_bits, uint64_t expected) {                                   \
+        const float old = isa_f32((uint32_t)old_bits), data = isa_f32((uint32_t)data_bits);                            \
+        (void)expected;                                                                                                \
+        return isa_bits(expression);                                                                                   \
+    }
+FLOAT_OPERATION(op_fadd, old + data)
+FLOAT_OPERATION(op_fmin, isa_minimum(old, data))
+FLOAT_OPERATION(op_fmax, isa_maximum(old, data))
+FLOAT_OPERATION(op_min_num, isa_min_num(old, data))
+FLOAT_OPERATION(op_max_num, isa_max_num(old, data))
 
 /* Two 16-bit floats at once. */
-static uint64_t op_pk_add_f16(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    float low = isa_half_to_float(old & 0xffff) + isa_half_to_float(data & 0xffff);
-    float high = isa_half_to_float(old >> 16 & 0xffff) + isa_half_to_float(data >> 16 & 0xffff);
-    return isa_float_to_half(low) | isa_float_to_half(high) << 16;
-}
-
-static uint64_t op_pk_add_bf16(uint64_t old, uint64_t data, uint64_t expected) {
-    (void)expected;
-    float low = isa_bfloat_to_float(old & 0xffff) + isa_bfloat_to_float(data & 0xffff);
-    float high = isa_bfloat_to_float(old >> 16 & 0xffff) + isa_bfloat_to_float(data >> 16 & 0xffff);
-    return isa_float_to_bfloat(low) | isa_float_to_bfloat(high) << 16;
-}
+#define PAIR_ADDITION(name, to_float, from_float)                                                                      \
+    static uint64_t name(uint64_t old, uint64_t data, uint64_t expected) {                                             \
+        (void)expected;                                                                                                \
+        float low = to_float(old & 0xffff) + to_float(data & 0xffff);                                                  \
+        float high = to_float(old >> 16 & 0xffff) + to_float(data >> 16 & 0xffff);                                     \
+        return from_float(low) | from_float(high) << 16;                                                               \
+    }
+PAIR_ADDITION(op_pk_add_f16, isa_half_to_float, isa_float_to_half)
+PAIR_ADDITION(op_pk_add_bf16, isa_bfloat_to_float, isa_float_to_bfloat)
 
 static uint64_t load(const unsigned char *from, size_t bytes) {
     uint64_t value = 0;
