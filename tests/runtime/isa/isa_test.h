@@ -16,6 +16,18 @@ typedef struct isa_test {
 
 isa_test isa_test_open(const char *chip);
 void isa_test_close(isa_test *test);
+
+/* A suite each of whose tests has `test`, opened as this chip. */
+#define ISA_TEST_SUITE(suite, chip)                                                                                    \
+    static isa_test test;                                                                                              \
+    static void open_chip(void) {                                                                                      \
+        test = isa_test_open(chip);                                                                                    \
+    }                                                                                                                  \
+    static void close_chip(void) {                                                                                     \
+        isa_test_close(&test);                                                                                         \
+    }                                                                                                                  \
+    TestSuite(suite, .init = open_chip, .fini = close_chip)
+
 void isa_test_set(isa_test *test, const char *option, int64_t value);
 
 /* Compiles HIP text whose kernel is named "kernel"; free it. */

@@ -6,17 +6,7 @@
 
 #include "isa_test.h"
 
-static isa_test test;
-
-static void open_chip(void) {
-    test = isa_test_open("gfx1151");
-}
-
-static void close_chip(void) {
-    isa_test_close(&test);
-}
-
-TestSuite(counts, .init = open_chip, .fini = close_chip);
+ISA_TEST_SUITE(counts, "gfx1151");
 
 struct arguments {
     void *out, *in;

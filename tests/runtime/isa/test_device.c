@@ -14,17 +14,7 @@
     "gfx1034, gfx1035, gfx1036, gfx10-3-generic, gfx1100, gfx1101, gfx1102, gfx1103, gfx1150, gfx1151, gfx1152, "      \
     "gfx1153, gfx11-generic, gfx1200, gfx1201, gfx12-generic"
 
-static isa_test test;
-
-static void open_chip(void) {
-    test = isa_test_open("gfx1151");
-}
-
-static void close_chip(void) {
-    isa_test_close(&test);
-}
-
-TestSuite(device, .init = open_chip, .fini = close_chip);
+ISA_TEST_SUITE(device, "gfx1151");
 
 static void expect_error(fmha_status status, fmha_status expected, const char *text) {
     cr_assert_eq(status, expected, "%s", fmha_last_error());

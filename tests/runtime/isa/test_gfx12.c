@@ -5,17 +5,7 @@
 
 #include "isa_test.h"
 
-static isa_test test;
-
-static void open_chip(void) {
-    test = isa_test_open("gfx1201");
-}
-
-static void close_chip(void) {
-    isa_test_close(&test);
-}
-
-TestSuite(gfx12, .init = open_chip, .fini = close_chip);
+ISA_TEST_SUITE(gfx12, "gfx1201");
 
 enum { ITEMS = 128 };
 
