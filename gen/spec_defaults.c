@@ -69,6 +69,30 @@ static bool chip_refuse(struct chip *chip) {
     return false;
 }
 
+/* Of the chip's table on top of the stack: whether it has an atom for the type that is a word of --dtype; `otherwise`
+ * where it has no such list. */
+static bool has_dtype(lua_State *L, int32_t dtype, bool otherwise) {
+    const int chip = lua_gettop(L);
+    bool has = otherwise;
+    if (lua_getfield(L, -1, "atoms") == LUA_TTABLE)
+        has = lua_getfield(L, -1, spec_fields[SPEC_DTYPE].words[dtype]) != LUA_TNIL;
+    lua_settop(L, chip);
+    return has;
+}
+
+/* Likewise whether it lists waves of so many lanes. */
+static bool has_wave(lua_State *L, int32_t wave, bool otherwise) {
+    const int chip = lua_gettop(L);
+    bool listed = lua_getfield(L, -1, "waves") == LUA_TTABLE, has = !listed && otherwise;
+    for (lua_Integer i = listed ? luaL_len(L, -1) : 0; i > 0; i--) {
+        lua_geti(L, -1, i);
+        has = has || lua_tointeger(L, -1) == wave;
+        lua_pop(L, 1);
+    }
+    lua_settop(L, chip);
+    return has;
+}
+
 static bool check_wave(lua_State *L, struct chip *chip) {
     struct spec *spec = chip->spec;
     lua_getfield(L, -1, "waves");
@@ -76,18 +100,17 @@ static bool check_wave(lua_State *L, struct chip *chip) {
     if (count < 1)
         luaL_error(L, "templates/%s: expected a list as 'waves', got none", chip->path);
     char all[64] = "";
-    bool known = false;
     for (lua_Integer i = 1; i <= count; i++) {
         lua_geti(L, -1, i);
         lua_Integer wave = lua_tointeger(L, -1);
         lua_pop(L, 1);
         if (spec->value[SPEC_WAVE] == SPEC_UNSET && spec_number_fits(&spec_fields[SPEC_WAVE], (long)wave))
             spec->value[SPEC_WAVE] = (int32_t)wave;
-        known = known || spec->value[SPEC_WAVE] == wave;
         size_t end = strlen(all);
         snprintf(all + end, sizeof all - end, "%s%d", i > 1 ? " or " : "", (int)wave);
     }
     lua_pop(L, 1);
+    bool known = has_wave(L, spec->value[SPEC_WAVE], false);
     if (!known) {
         error_set(chip->error, ERROR_USAGE, "--wave: expected %s on %s, got '%d'", all, spec->arch,
                   (int)spec->value[SPEC_WAVE]);
@@ -127,8 +150,8 @@ static bool check_dtype(lua_State *L, struct chip *chip) {
     lua_getfield(L, -1, "atoms");
     if (!lua_istable(L, -1))
         luaL_error(L, "templates/%s: expected a table as 'atoms', got %s", chip->path, luaL_typename(L, -1));
-    chip->no_dtype = lua_getfield(L, -1, spec_word(chip->spec, SPEC_DTYPE)) == LUA_TNIL;
-    lua_pop(L, 2);
+    lua_pop(L, 1);
+    chip->no_dtype = !has_dtype(L, chip->spec->value[SPEC_DTYPE], false);
     return !chip->no_dtype;
 }
 
@@ -140,20 +163,9 @@ struct question {
 /* Tables that are not as they should be are spec_defaults' to refuse. */
 static void answer(lua_State *L, void *context) {
     struct question *asked = context;
-    const int chip = lua_gettop(L);
     const int32_t dtype = asked->spec->value[SPEC_DTYPE], wave = asked->spec->value[SPEC_WAVE];
-    if (dtype != SPEC_UNSET && spec_has(asked->spec, SPEC_DTYPE) && lua_getfield(L, -1, "atoms") == LUA_TTABLE)
-        asked->has = lua_getfield(L, -1, spec_fields[SPEC_DTYPE].words[dtype]) != LUA_TNIL;
-    lua_settop(L, chip);
-    if (wave == SPEC_UNSET || lua_getfield(L, -1, "waves") != LUA_TTABLE)
-        return;
-    bool listed = false;
-    for (lua_Integer i = luaL_len(L, -1); i > 0; i--) {
-        lua_geti(L, -1, i);
-        listed = listed || lua_tointeger(L, -1) == wave;
-        lua_pop(L, 1);
-    }
-    asked->has = asked->has && listed;
+    bool about_dtype = dtype != SPEC_UNSET && spec_has(asked->spec, SPEC_DTYPE);
+    asked->has = (!about_dtype || has_dtype(L, dtype, true)) && (wave == SPEC_UNSET || has_wave(L, wave, true));
 }
 
 bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool *has, struct error *error) {
@@ -168,14 +180,9 @@ bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool
 /* Which types a chip's table has atoms for, one bit for each word of --dtype. */
 static void read_dtypes(lua_State *L, void *context) {
     unsigned *types = context;
-    const char *const *words = spec_fields[SPEC_DTYPE].words;
     *types = 0;
-    if (lua_getfield(L, -1, "atoms") != LUA_TTABLE)
-        return;
-    for (int i = 0; words[i]; i++) {
-        *types |= (unsigned)(lua_getfield(L, -1, words[i]) != LUA_TNIL) << i;
-        lua_pop(L, 1);
-    }
+    for (int i = 0; spec_fields[SPEC_DTYPE].words[i]; i++)
+        *types |= (unsigned)has_dtype(L, i, false) << i;
 }
 
 /* Says which types the chip has, and which chips have the type. */

@@ -36,10 +36,12 @@ NUMBER(BLOCK_M, ATTENTION, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m
        "query rows of a workgroup, all heads counted")
 NUMBER(BLOCK_K, ATTENTION, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")
 NUMBER(WAVES, EVERY, "waves", "waves", KNOB, ALWAYS, 1, 16, 1, "w%d", "waves of a workgroup")
-WORD(K_PATH, ATTENTION, "k_path", "k-path", NULL, KNOB, FIRST, "K through padded LDS, direct from global memory, or by loads that go to LDS without passing registers",
+WORD(K_PATH, ATTENTION, "k_path", "k-path", NULL, KNOB, FIRST,
+     "K through padded LDS, direct from global memory, or by loads that go to LDS without passing registers",
      LIST("lds", "direct", "async"), LIST("", "kdirect", "kasync"), SAME)
 WORD(V_PATH, ATTENTION, "v_path", "v-path", NULL, KNOB, FIRST,
-     "V through LDS (transposed on its way, or by loads that transpose), gathered by column, or direct when given transposed",
+     "V through LDS (transposed on its way, or by loads that transpose), gathered by column, or direct when given "
+     "transposed",
      LIST("lds", "gather", "direct", "transpose"), LIST("", "vgather", "vdirect", "vtr"), SAME)
 WORD(Q_PATH, ATTENTION, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
      LIST("register", "lds"), LIST("", "qlds"), SAME)
