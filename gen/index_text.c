@@ -112,7 +112,7 @@ static void add_key(const struct spec *spec, const struct fmha_key *key, struct 
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
         fmha_key_value(key, field, value);
-        if (has[field])
+        if (has[field] && fmha_key_has(key, field))
             text_printf(out, " %s=%s", fmha_key_field_names[field], value);
     }
     text_puts(out, "\n");

@@ -102,7 +102,7 @@ static int word_count(const char *words) {
 
 /* The field 'align' of a buffer; without it that of one element. */
 static uint32_t get_align(lua_State *L, const struct argument *argument) {
-    uint32_t element = strcmp(argument->type, "f32") ? 2 : 4;
+    uint32_t element = !strcmp(argument->type, "u8") ? 1 : strstr(argument->type, "16") ? 2 : 4;
     if (lua_getfield(L, 1, "align") == LUA_TNIL)
         return element;
     uint32_t align = (uint32_t)get_number(L, "argument", "align", element, ALIGN_MAX);
@@ -115,7 +115,7 @@ static uint32_t get_align(lua_State *L, const struct argument *argument) {
 static int lua_argument(lua_State *L) {
     static const char *const keys[] = {"name", "kind", "type", "access", "optional", "shape", "strides", "align", NULL};
     static const char *const kinds[] = {"buffer", "value", NULL};
-    static const char *const buffer_types[] = {"f16", "bf16", "b16", "f32", NULL};
+    static const char *const buffer_types[] = {"f16", "bf16", "b16", "f32", "i32", "u32", "u8", NULL};
     static const char *const value_types[] = {"i32", "i64", "f32", NULL};
     static const char *const accesses[] = {"read", "write", NULL};
     struct instance *instance = emission_of(L)->instance;

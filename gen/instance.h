@@ -9,8 +9,8 @@ enum argument_kind { ARGUMENT_BUFFER, ARGUMENT_VALUE };
 struct argument {
     char name[32];
     enum argument_kind kind;
-    char type[8];    /* buffer: dtype of its elements "f16", "bf16", "f32", "b16": 16 bits of any format; value: "i32",
-                        "i64", "f32" */
+    char type[8];    /* buffer: dtype of its elements "f16", "bf16", "f32", "i32", "u32", "u8", "b16": 16 bits of any
+                        format; value: "i32",    "i64", "f32" */
     char access[8];  /* buffer: "read", "write"; else "" */
     bool optional;   /* buffer: NULL is accepted by the kernel */
     char shape[128]; /* buffer: its dimensions as problem values, outermost first: "batch heads_q seqlen_q head_dim" */
@@ -25,7 +25,7 @@ struct constraint { /* holds for a problem when `field` (an expression) compares
     int64_t value;
 };
 
-#define INSTANCE_ARGUMENTS_MAX   48
+#define INSTANCE_ARGUMENTS_MAX   64
 #define INSTANCE_CONSTRAINTS_MAX 48
 
 struct instance {

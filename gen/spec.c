@@ -15,6 +15,7 @@ enum { FACT = 0, KNOB = 1, FIRST = 0 };
 #define ALWAYS    SPEC_UNSET
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define SAME      NULL
+#define OFF_ON    LIST("off", "on")
 
 const char *const spec_operation_words[SPEC_OPERATION_COUNT + 1] = {
 #define SPEC_OPERATION(identifier, word) word,

@@ -22,6 +22,35 @@ NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 256, 8, "v%d",
 WORD(MASK, ATTENTION, "mask", "causal", "bottom-right", FACT, FIRST,
      "causal mask; bottom-right when no alignment is given", LIST("none", "causal-bottom-right", "causal-top-left"),
      LIST("", "causal", "causaltl"), LIST("none", "bottom-right", "top-left"))
+WORD(WINDOW, ATTENTION, "window", "window", "sliding", FACT, FIRST,
+     "sliding window: keys that far to the left and right of the diagonal, -1: unbounded", LIST("none", "sliding"),
+     LIST("", "window"), SAME)
+WORD(SINK_KEYS, ATTENTION, "sink_keys", "sink-keys", "on", FACT, FIRST,
+     "the first keys are seen whatever the window", OFF_ON, LIST("", "sinkkeys"), SAME)
+WORD(PREFIX, ATTENTION, "prefix", "prefix", "on", FACT, FIRST,
+     "prefix-LM: every query of a sequence sees the keys of its prefix", OFF_ON, LIST("", "prefix"), SAME)
+WORD(SOFTCAP, ATTENTION, "softcap", "softcap", "on", FACT, FIRST, "scores s become c tanh(s / c)", OFF_ON,
+     LIST("", "softcap"), SAME)
+WORD(ALIBI, ATTENTION, "alibi", "alibi", "on", FACT, FIRST,
+     "a slope for each head, or batch and head, times the distance from the diagonal", OFF_ON, LIST("", "alibi"), SAME)
+WORD(BIAS, ATTENTION, "bias", "bias", "same", FACT, FIRST,
+     "a tensor that is added to the scores, of the type of Q or f32", LIST("off", "same", "f32"),
+     LIST("", "bias", "biasf32"), SAME)
+WORD(ATTN_MASK, ATTENTION, "attn_mask", "mask", "on", FACT, FIRST, "a tensor of bytes: 0 hides the key from the query",
+     OFF_ON, LIST("", "mask"), SAME)
+WORD(BLOCK_MASK, ATTENTION, "block_mask", "block-mask", "on", FACT, FIRST,
+     "a tensor of bits, one for a block of queries and keys: 0 hides it", OFF_ON, LIST("", "blockmask"), SAME)
+WORD(SINK, ATTENTION, "sink", "sink", "on", FACT, FIRST, "a logit for each head that joins the denominator", OFF_ON,
+     LIST("", "sink"), SAME)
+WORD(HEAD_SCALE, ATTENTION, "head_scale", "head-scale", "on", FACT, FIRST,
+     "a factor of the softmax scale for each query head", OFF_ON, LIST("", "headscale"), SAME)
+WORD(DROPOUT, ATTENTION, "dropout", "dropout", "on", FACT, FIRST, "weights are dropped at random, by Philox", OFF_ON,
+     LIST("", "dropout"), SAME)
+WORD(VARLEN, ATTENTION, "varlen", "varlen", "packed", FACT, FIRST,
+     "sequences of a batch one behind the other (packed), or each in a place of the longest (padded)",
+     LIST("none", "packed", "padded"), LIST("", "packed", "padded"), SAME)
+WORD(PAGED, ATTENTION, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
+     LIST("", "paged"), SAME)
 WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,
      "V as [seqlen_k][head_dim], or transposed: [head_dim][seqlen_k]", LIST("row", "transposed"), LIST("", "vt"), SAME)
 NUMBER(ALIGN, EVERY, "align", "align", FACT, 16, 2, 16, 0, "_a%d",

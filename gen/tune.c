@@ -219,7 +219,8 @@ void tune_table(const struct tune_outcome *outcome, struct text *out) {
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
         fmha_key_value(&outcome->key, field, value);
-        text_printf(out, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
+        if (fmha_key_has(&outcome->key, field))
+            text_printf(out, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
     }
     text_printf(out, "\nshape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ", in %s\n", shape->batch,
                 shape->heads_q, shape->heads_k, shape->seqlen_q, shape->seqlen_k, outcome->unit);
@@ -253,6 +254,8 @@ static bool add_outcome(const struct tune_outcome *outcome, cJSON *item) {
                 cJSON_AddStringToObject(item, "unit", outcome->unit);
     for (int field = 0; done && field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
+        if (!fmha_key_has(&outcome->key, field))
+            continue;
         fmha_key_value(&outcome->key, field, value);
         bool number = value[strspn(value, "0123456789")] == '\0';
         done = number ? cJSON_AddNumberToObject(key, fmha_key_field_names[field], strtod(value, NULL)) != NULL

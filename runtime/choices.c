@@ -164,6 +164,12 @@ static bool take(struct reader *reader, const char *word) {
     return true;
 }
 
+/* Whether " NAME=" comes next. */
+static bool comes_next(const struct reader *reader, const char *name) {
+    struct reader at = *reader;
+    return take(&at, " ") && take(&at, name) && take(&at, "=");
+}
+
 /* " NAME=" or what comes first on a line, then the value, up to the next blank. */
 static bool take_value(struct reader *reader, const char *name, const char **value, size_t *length) {
     char expected[64];
@@ -264,10 +270,13 @@ static bool take_key(struct reader *reader, struct fmha_key *key) {
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         const char *value, *name = fmha_key_field_names[field];
         size_t length;
+        if (field >= FMHA_KEY_FIELDS_FIRST && !comes_next(reader, name)) {
+            continue;
+        }
         if (!take_value(reader, name, &value, &length)) {
             return false;
         }
-        if (!fmha_key_set_value(key, field, value, length)) {
+        if (!fmha_key_set_value(key, field, value, length) || !fmha_key_has(key, field)) {
             return refuse(reader, "expected a value of %s that this libfmha knows, got '%.*s'", name,
                           length < 80 ? (int)length : 80, value);
         }
@@ -423,7 +432,9 @@ static void write_choice(FILE *file, const struct fmha_choice *choice) {
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
         fmha_key_value(&choice->key, field, value);
-        fprintf(file, " %s=%s", fmha_key_field_names[field], value);
+        if (fmha_key_has(&choice->key, field)) {
+            fprintf(file, " %s=%s", fmha_key_field_names[field], value);
+        }
     }
     for (int i = 0; i < FMHA_CHOICE_LENGTHS; i++) {
         fprintf(file, " %s=%" PRId64, length_names[i], choice->length[i]);

@@ -5,10 +5,28 @@
 #include <string.h>
 
 const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
-    [FMHA_BUFFER_Q] = "q",     [FMHA_BUFFER_K] = "k",       [FMHA_BUFFER_V] = "v",   [FMHA_BUFFER_O] = "o",
-    [FMHA_BUFFER_LSE] = "lse", [FMHA_BUFFER_FROM] = "from", [FMHA_BUFFER_TO] = "to",
+    [FMHA_BUFFER_Q] = "q",
+    [FMHA_BUFFER_K] = "k",
+    [FMHA_BUFFER_V] = "v",
+    [FMHA_BUFFER_O] = "o",
+    [FMHA_BUFFER_LSE] = "lse",
+    [FMHA_BUFFER_FROM] = "from",
+    [FMHA_BUFFER_TO] = "to",
+    [FMHA_BUFFER_CU_SEQLENS_Q] = "cu_seqlens_q",
+    [FMHA_BUFFER_CU_SEQLENS_K] = "cu_seqlens_k",
+    [FMHA_BUFFER_SEQLENS_Q] = "seqlens_q",
+    [FMHA_BUFFER_SEQLENS_K] = "seqlens_k",
+    [FMHA_BUFFER_BLOCK_TABLE] = "block_table",
+    [FMHA_BUFFER_PREFIX_LENGTHS] = "prefix_lengths",
+    [FMHA_BUFFER_ALIBI_SLOPES] = "alibi_slopes",
+    [FMHA_BUFFER_SINK] = "sink",
+    [FMHA_BUFFER_HEAD_SCALE] = "head_scale",
+    [FMHA_BUFFER_BIAS] = "bias",
+    [FMHA_BUFFER_MASK] = "mask",
+    [FMHA_BUFFER_BLOCK_MASK] = "block_mask",
 };
-const char *const fmha_real_names[FMHA_REAL_COUNT] = {[FMHA_REAL_SCALE] = "scale"};
+const char *const fmha_real_names[FMHA_REAL_COUNT] = {
+    [FMHA_REAL_SCALE] = "scale", [FMHA_REAL_SOFTCAP] = "softcap", [FMHA_REAL_DROPOUT] = "dropout"};
 
 void fmha_constraint_simplify(struct fmha_constraint *constraint) {
     bool equals = constraint->relation == FMHA_RELATION_EQUALS;

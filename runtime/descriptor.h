@@ -17,11 +17,23 @@ enum fmha_buffer {
     FMHA_BUFFER_LSE,
     FMHA_BUFFER_FROM, /* what is packed, and where it goes */
     FMHA_BUFFER_TO,
+    FMHA_BUFFER_CU_SEQLENS_Q,
+    FMHA_BUFFER_CU_SEQLENS_K,
+    FMHA_BUFFER_SEQLENS_Q,
+    FMHA_BUFFER_SEQLENS_K,
+    FMHA_BUFFER_BLOCK_TABLE,
+    FMHA_BUFFER_PREFIX_LENGTHS,
+    FMHA_BUFFER_ALIBI_SLOPES,
+    FMHA_BUFFER_SINK,
+    FMHA_BUFFER_HEAD_SCALE,
+    FMHA_BUFFER_BIAS,
+    FMHA_BUFFER_MASK,
+    FMHA_BUFFER_BLOCK_MASK,
     FMHA_BUFFER_COUNT
 };
-enum fmha_real { FMHA_REAL_SCALE, FMHA_REAL_COUNT };
-extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", "v", "o", "lse", "from", "to" */
-extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale" */
+enum fmha_real { FMHA_REAL_SCALE, FMHA_REAL_SOFTCAP, FMHA_REAL_DROPOUT, FMHA_REAL_COUNT };
+extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", …, "block_mask" */
+extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale", "softcap", "dropout" */
 
 enum fmha_argument_kind { FMHA_ARGUMENT_BUFFER, FMHA_ARGUMENT_I32, FMHA_ARGUMENT_I64, FMHA_ARGUMENT_F32 };
 

@@ -14,7 +14,7 @@ static void describe_key(const struct fmha_key *key, char *text, size_t room) {
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];
         fmha_key_value(key, field, value);
-        if (strcmp(value, "0") == 0) { /* the operation does not have it */
+        if (strcmp(value, "0") == 0 || !fmha_key_has(key, field)) { /* the operation does not have it, or it is off */
             continue;
         }
         int added =

@@ -35,6 +35,26 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_TO_BATCH,
     FMHA_VALUE_STRIDE_TO_HEAD,
     FMHA_VALUE_STRIDE_TO_ROW,
+    FMHA_VALUE_WINDOW_LEFT, /* keys left of the diagonal, -1: unbounded; and to its right */
+    FMHA_VALUE_WINDOW_RIGHT,
+    FMHA_VALUE_SINK_KEYS,    /* first keys that the window does not hide */
+    FMHA_VALUE_PAGE_SIZE,    /* keys of a page */
+    FMHA_VALUE_BLOCK_MASK_Q, /* queries of a bit of the block mask, and keys */
+    FMHA_VALUE_BLOCK_MASK_K,
+    FMHA_VALUE_TOKENS_Q,           /* rows of Q of all sequences of a packed batch */
+    FMHA_VALUE_STRIDE_BLOCK_TABLE, /* elements, as all strides */
+    FMHA_VALUE_STRIDE_ALIBI_BATCH,
+    FMHA_VALUE_STRIDE_BIAS_BATCH, /* batch, head, row (of a query) in this order */
+    FMHA_VALUE_STRIDE_BIAS_HEAD,
+    FMHA_VALUE_STRIDE_BIAS_ROW,
+    FMHA_VALUE_STRIDE_MASK_BATCH,
+    FMHA_VALUE_STRIDE_MASK_HEAD,
+    FMHA_VALUE_STRIDE_MASK_ROW,
+    FMHA_VALUE_STRIDE_BLOCK_MASK_BATCH,
+    FMHA_VALUE_STRIDE_BLOCK_MASK_HEAD,
+    FMHA_VALUE_STRIDE_BLOCK_MASK_ROW,
+    FMHA_VALUE_DROPOUT_SEED,   /* a word of 64 bits */
+    FMHA_VALUE_DROPOUT_OFFSET, /* 32 bits */
     FMHA_VALUE_COUNT
 };
 

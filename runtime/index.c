@@ -372,7 +372,7 @@ static bool take_field(struct reader *reader, struct fmha_key *key, int field) {
         return false;
     }
     size_t length = word_length(reader);
-    bool known = fmha_key_set_value(key, field, reader->cursor, length);
+    bool known = fmha_key_set_value(key, field, reader->cursor, length) && fmha_key_has(key, field);
     reader->cursor += known ? length : 0;
     return known;
 }
@@ -390,7 +390,7 @@ static bool read_key(struct reader *reader, struct fmha_key *key) {
     for (int field = 0; read && field < FMHA_KEY_FIELDS; field++) {
         char *before = reader->cursor;
         if (!take_field(reader, key, field)) {
-            read = lacks_fields(key);
+            read = field >= FMHA_KEY_FIELDS_FIRST || lacks_fields(key);
             reader->cursor = before;
         }
     }

@@ -108,11 +108,52 @@ bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right) {
 
 /* ---- Fields by name -------------------------------------------------------------------------------------- */
 
-enum { OPERATION, DTYPE, HEAD_DIM, HEAD_DIM_V, MASK, V_LAYOUT, ALIGN };
+enum {
+    OPERATION,
+    DTYPE,
+    HEAD_DIM,
+    HEAD_DIM_V,
+    MASK,
+    V_LAYOUT,
+    ALIGN,
+    WINDOW,
+    SINK_KEYS,
+    PREFIX,
+    SOFTCAP,
+    ALIBI,
+    BIAS,
+    ATTN_MASK,
+    BLOCK_MASK,
+    SINK,
+    HEAD_SCALE,
+    DROPOUT,
+    VARLEN,
+    PAGED,
+    MODIFIER
+};
 
 const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
-    [OPERATION] = "operation", [DTYPE] = "dtype",       [HEAD_DIM] = "head_dim", [HEAD_DIM_V] = "head_dim_v",
-    [MASK] = "mask",           [V_LAYOUT] = "v_layout", [ALIGN] = "align",
+    [OPERATION] = "operation",
+    [DTYPE] = "dtype",
+    [HEAD_DIM] = "head_dim",
+    [HEAD_DIM_V] = "head_dim_v",
+    [MASK] = "mask",
+    [V_LAYOUT] = "v_layout",
+    [ALIGN] = "align",
+    [WINDOW] = "window",
+    [SINK_KEYS] = "sink_keys",
+    [PREFIX] = "prefix",
+    [SOFTCAP] = "softcap",
+    [ALIBI] = "alibi",
+    [BIAS] = "bias",
+    [ATTN_MASK] = "attn_mask",
+    [BLOCK_MASK] = "block_mask",
+    [SINK] = "sink",
+    [HEAD_SCALE] = "head_scale",
+    [DROPOUT] = "dropout",
+    [VARLEN] = "varlen",
+    [PAGED] = "paged",
+    [MODIFIER] = "modifier",
 };
 
 static const struct {
@@ -131,6 +172,46 @@ static const struct {
     {MASK, FMHA_KEY_CAUSAL_TOP_LEFT, "causal-top-left"},
     {V_LAYOUT, FMHA_KEY_V_ROW, "row"},
     {V_LAYOUT, FMHA_KEY_V_TRANSPOSED, "transposed"},
+    {WINDOW, 0, "none"},
+    {WINDOW, 1, "sliding"},
+    {BIAS, FMHA_KEY_BIAS_OFF, "off"},
+    {BIAS, FMHA_KEY_BIAS_SAME, "same"},
+    {BIAS, FMHA_KEY_BIAS_F32, "f32"},
+    {VARLEN, FMHA_KEY_VARLEN_NONE, "none"},
+    {VARLEN, FMHA_KEY_VARLEN_PACKED, "packed"},
+    {VARLEN, FMHA_KEY_VARLEN_PADDED, "padded"},
+    {SINK_KEYS, 0, "off"},
+    {SINK_KEYS, 1, "on"},
+    {PREFIX, 0, "off"},
+    {PREFIX, 1, "on"},
+    {SOFTCAP, 0, "off"},
+    {SOFTCAP, 1, "on"},
+    {ALIBI, 0, "off"},
+    {ALIBI, 1, "on"},
+    {ATTN_MASK, 0, "off"},
+    {ATTN_MASK, 1, "on"},
+    {BLOCK_MASK, 0, "off"},
+    {BLOCK_MASK, 1, "on"},
+    {SINK, 0, "off"},
+    {SINK, 1, "on"},
+    {HEAD_SCALE, 0, "off"},
+    {HEAD_SCALE, 1, "on"},
+    {DROPOUT, 0, "off"},
+    {DROPOUT, 1, "on"},
+    {PAGED, 0, "off"},
+    {PAGED, 1, "on"},
+};
+
+/* Where a modifier stands in fmha_key.modifiers. */
+static const struct {
+    uint32_t unit; /* its lowest bit */
+    unsigned most; /* its greatest value */
+} places[FMHA_KEY_FIELDS] = {
+    [WINDOW] = {FMHA_KEY_WINDOW, 1},         [SINK_KEYS] = {FMHA_KEY_SINK_KEYS, 1},   [PREFIX] = {FMHA_KEY_PREFIX, 1},
+    [SOFTCAP] = {FMHA_KEY_SOFTCAP, 1},       [ALIBI] = {FMHA_KEY_ALIBI, 1},           [BIAS] = {FMHA_KEY_BIAS, 2},
+    [ATTN_MASK] = {FMHA_KEY_ATTN_MASK, 1},   [BLOCK_MASK] = {FMHA_KEY_BLOCK_MASK, 1}, [SINK] = {FMHA_KEY_SINK, 1},
+    [HEAD_SCALE] = {FMHA_KEY_HEAD_SCALE, 1}, [DROPOUT] = {FMHA_KEY_DROPOUT, 1},       [VARLEN] = {FMHA_KEY_VARLEN, 2},
+    [PAGED] = {FMHA_KEY_PAGED, 1},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {
@@ -147,8 +228,12 @@ static unsigned get_field(const struct fmha_key *key, int field) {
         return key->mask;
     case V_LAYOUT:
         return key->v_layout;
-    default:
+    case ALIGN:
         return key->align;
+    case MODIFIER:
+        return key->modifier;
+    default:
+        return key->modifiers / places[field].unit & (places[field].most > 1 ? 3 : 1);
     }
 }
 
@@ -172,14 +257,25 @@ static void put_field(struct fmha_key *key, int field, unsigned value) {
     case V_LAYOUT:
         key->v_layout = (uint8_t)value;
         break;
-    default:
+    case ALIGN:
         key->align = (uint8_t)value;
+        break;
+    case MODIFIER:
+        key->modifier = value;
+        break;
+    default:
+        key->modifiers &= ~(places[field].unit * (places[field].most > 1 ? 3u : 1u));
+        key->modifiers |= places[field].unit * value;
         break;
     }
 }
 
 static bool is_number(int field) {
-    return field == HEAD_DIM || field == HEAD_DIM_V || field == ALIGN;
+    return field == HEAD_DIM || field == HEAD_DIM_V || field == ALIGN || field == MODIFIER;
+}
+
+bool fmha_key_has(const struct fmha_key *key, int field) {
+    return field < FMHA_KEY_FIELDS_FIRST || get_field(key, field) != 0;
 }
 
 void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VALUE_BYTES]) {
@@ -195,12 +291,12 @@ void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VA
 
 bool fmha_key_set_value(struct fmha_key *key, int field, const char *text, size_t length) {
     if (is_number(field)) {
-        unsigned value = 0, most = field == ALIGN ? UINT8_MAX : UINT16_MAX;
+        uint64_t value = 0, most = field == ALIGN ? UINT8_MAX : field == MODIFIER ? UINT32_MAX : UINT16_MAX;
         for (size_t i = 0; i < length; i++) {
             if (text[i] < '0' || text[i] > '9') {
                 return false;
             }
-            value = value * 10 + (unsigned)(text[i] - '0');
+            value = value * 10 + (uint64_t)(text[i] - '0');
             if (value > most) {
                 return false;
             }
@@ -208,7 +304,7 @@ bool fmha_key_set_value(struct fmha_key *key, int field, const char *text, size_
         if (length == 0) {
             return false;
         }
-        put_field(key, field, value);
+        put_field(key, field, (unsigned)value);
         return true;
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {

@@ -21,6 +21,25 @@ enum fmha_key_mask { FMHA_KEY_MASK_NONE = 0, FMHA_KEY_CAUSAL_BOTTOM_RIGHT = 1, F
 enum fmha_key_v_layout { FMHA_KEY_V_ROW = 0, FMHA_KEY_V_TRANSPOSED = 1 };
 enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA_KEY_FEATURE_ON = 2 };
 
+enum fmha_key_bias { FMHA_KEY_BIAS_OFF = 0, FMHA_KEY_BIAS_SAME = 1, FMHA_KEY_BIAS_F32 = 2 };
+enum fmha_key_varlen { FMHA_KEY_VARLEN_NONE = 0, FMHA_KEY_VARLEN_PACKED = 1, FMHA_KEY_VARLEN_PADDED = 2 };
+/* In fmha_key.modifiers: each the factor of the value. */
+enum fmha_key_modifier {
+    FMHA_KEY_WINDOW = 1 << 0,
+    FMHA_KEY_SINK_KEYS = 1 << 1,
+    FMHA_KEY_PREFIX = 1 << 2,
+    FMHA_KEY_SOFTCAP = 1 << 3,
+    FMHA_KEY_ALIBI = 1 << 4,
+    FMHA_KEY_BIAS = 1 << 5,
+    FMHA_KEY_ATTN_MASK = 1 << 7,
+    FMHA_KEY_BLOCK_MASK = 1 << 8,
+    FMHA_KEY_SINK = 1 << 9,
+    FMHA_KEY_HEAD_SCALE = 1 << 10,
+    FMHA_KEY_DROPOUT = 1 << 11,
+    FMHA_KEY_VARLEN = 1 << 12,
+    FMHA_KEY_PAGED = 1 << 14,
+};
+
 #define FMHA_KEY_VERSION 1
 #define FMHA_KEY_GENERIC 0xff /* as gfx_minor and gfx_stepping of a target that leaves them open: gfx11-generic */
 #define FMHA_KEY_BYTES   32
@@ -34,8 +53,8 @@ enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA
  *    +---------+---------+---------+---------+---------+---------+---------+---------+
  *  8 |     head_dim      |    head_dim_v     |  mask   |v_layout |  align  |    0    |
  *    +---------+---------+---------+---------+---------+---------+---------+---------+
- * 16 |                                       0                                       |
- *    +                                                                               +
+ * 16 |               modifiers               |               modifier                |
+ *    +---------+---------+---------+---------+---------+---------+---------+---------+
  * 24 |                                       0                                       |
  *    +---------+---------+---------+---------+---------+---------+---------+---------+
  *
@@ -43,6 +62,12 @@ enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA
  *                  +---+---+---+---+---+---+---+---+
  *                  | 0   0   0   0 | xnack |sramecc|     each an fmha_key_feature
  *                  +---+---+---+---+---+---+---+---+
+ *
+ *    modifiers:  bit   0  window         5-6  bias, fmha_key_bias   11     dropout
+ *                      1  sink_keys      7    attn_mask             12-13  varlen, fmha_key_varlen
+ *                      2  prefix         8    block_mask            14     paged
+ *                      3  softcap        9    sink                  15-31  0
+ *                      4  alibi          10   head_scale
  */
 struct fmha_key {
     uint8_t version;                            /* FMHA_KEY_VERSION */
@@ -55,7 +80,10 @@ struct fmha_key {
     uint8_t mask;                  /* fmha_key_mask */
     uint8_t v_layout;              /* fmha_key_v_layout */
     uint8_t align;                 /* bytes that every row is aligned to */
-    uint8_t reserved[17];
+    uint8_t reserved;
+    uint32_t modifiers; /* fmha_key_modifier bits, 0: none */
+    uint32_t modifier;  /* hash of the text of a modifier from outside, 0: none */
+    uint8_t reserved_too[8];
 };
 
 _Static_assert(sizeof(struct fmha_key) == FMHA_KEY_BYTES, "the key has no padding: its bytes are compared and hashed");
@@ -98,9 +126,13 @@ bool fmha_key_can_be_served(const struct fmha_key *key);
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
- * "v_layout", "align". The target is none of them. */
-#define FMHA_KEY_FIELDS 7
+ * "v_layout", "align"; then the modifiers, which are written where they are not off. The target is none of them. */
+#define FMHA_KEY_FIELDS_FIRST 7
+#define FMHA_KEY_FIELDS       (FMHA_KEY_FIELDS_FIRST + 14)
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
+
+/* Whether a field is written: it is one of the first, or not off. */
+bool fmha_key_has(const struct fmha_key *key, int field);
 
 /* A field's value as a word or a number: "causal-bottom-right", "128". Of a number that no word stands for, the number.
  */

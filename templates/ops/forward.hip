@@ -11,6 +11,10 @@
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end
+//% for _, feature in ipairs { { "window", "none" }, { "sink_keys" }, { "prefix" }, { "softcap" }, { "alibi" }, { "bias" }, { "attn_mask" }, { "block_mask" },
+//%     { "sink" }, { "head_scale" }, { "dropout" }, { "varlen", "none" }, { "paged" } } do
+//%     if spec[feature[1]] ~= (feature[2] or "off") then fail(feature[1] .. " is not built yet") end
+//% end
 //% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
 //% local key_rows = tonumber(spec.matrix:match("%d+$")) -- keys of a product
 //% local row_tiles = spec.block_m // N

@@ -137,7 +137,7 @@ Test(instance, templates_see_spec_and_chip) {
                 "$(spec.arch) $(spec.dtype) $(spec.head_dim) $(spec.head_dim_v) $(spec.mask) $(spec.k_path) "
                 "$(arch.name) $(arch.atoms.f16) $(arch.waves[1]) $(abi_version)\n"
                 "//% for name, value in pairs(spec) do if name < \"b\" then\n$(name)=$(value)\n//% end end\n",
-                "gfx901 f16 64 64 none lds gfx901 a 32 1\nalign=16\narch=gfx901\n");
+                "gfx901 f16 64 64 none lds gfx901 a 32 1\nalibi=off\nalign=16\narch=gfx901\nattn_mask=off\n");
     expect_error("$(spec.blok_k)\n", ERROR_RUN,
                  "templates/ops/forward.hip:1: expected a field of spec, got 'blok_k'; did you mean 'block_k'?");
     expect_error("//% spec.block_k = 1\n", ERROR_RUN,
@@ -235,8 +235,8 @@ Test(instance, wrong_arguments) {
          "\"1\", "
          "align = 24 }",
          "argument: expected a power of two as 'align' of 'q', got 24"},
-        {"for i = 1, 49 do argument { name = \"a\" .. i, kind = \"value\", type = \"i32\" } end",
-         "argument: expected at most 48 arguments, got more"},
+        {"for i = 1, 65 do argument { name = \"a\" .. i, kind = \"value\", type = \"i32\" } end",
+         "argument: expected at most 64 arguments, got more"},
         {"for i = 1, 2 do argument { name = \"a\", kind = \"value\", type = \"i32\" } end",
          "argument: expected each name once, got 'a' twice"},
     };
