@@ -110,22 +110,22 @@ static void sum_magnitudes(const struct reference_row *row, int64_t head_dim_v, 
         double sum[LANES] = {0};
         for (int64_t j = 0; j < row->key_count; j++)
             for (int lane = 0; lane < LANES; lane++)
-                sum[lane] += coefficient[j] * fabs(row->v[j * head_dim_v + d + lane]);
+                sum[lane] += coefficient[j] * fabs(row->v[row->key[j] * head_dim_v + d + lane]);
         for (int lane = 0; lane < LANES; lane++)
             output[d + lane] = sum[lane];
     }
     for (; d < head_dim_v; d++) {
         output[d] = 0;
         for (int64_t j = 0; j < row->key_count; j++)
-            output[d] += coefficient[j] * fabs(row->v[j * head_dim_v + d]);
+            output[d] += coefficient[j] * fabs(row->v[row->key[j] * head_dim_v + d]);
     }
 }
 
 static double column_maximum(const struct reference_row *row, int64_t head_dim_v, int64_t d) {
     double maximum = 0;
     for (int64_t j = 0; j < row->key_count; j++)
-        if (!(fabs(row->v[j * head_dim_v + d]) <= maximum))
-            maximum = fabs(row->v[j * head_dim_v + d]);
+        if (!(fabs(row->v[row->key[j] * head_dim_v + d]) <= maximum))
+            maximum = fabs(row->v[row->key[j] * head_dim_v + d]);
     return maximum;
 }
 
@@ -135,7 +135,7 @@ static bool infinity_may_vanish(enum half_type type, const struct terms *terms, 
                                 int64_t head_dim_v, int64_t d) {
     double least = 4 * bound_absolute(type);
     for (int64_t j = 0; j < row->key_count; j++)
-        if (isinf(row->v[j * head_dim_v + d]) &&
+        if (isinf(row->v[row->key[j] * head_dim_v + d]) &&
             row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least)
             return true;
     return false;

@@ -89,6 +89,21 @@ static void make_unbalanced(const struct tensor *q, const struct tensor *k, cons
         }
 }
 
+/* One of the keys that a row sees, -1 if there is none. */
+static int64_t visible_key(const struct reference_problem *problem, int64_t batch, int64_t head, int64_t query,
+                           uint64_t *state) {
+    int64_t seen = 0, key = -1;
+    for (int64_t j = 0; j < problem->seqlen_k; j++)
+        seen += reference_sees(problem, batch, head, query, j);
+    if (!seen)
+        return -1;
+    for (int64_t nth = (int64_t)(inputs_next(state) % (uint64_t)seen); nth >= 0; nth--)
+        do
+            key++;
+        while (!reference_sees(problem, batch, head, query, key));
+    return key;
+}
+
 /* Keys lie on a sphere and each query is a long multiple of one of them, which therefore wins. V is a different integer
  * for (nearly) every key and column, exact in the type. */
 static void make_impulse(const struct reference_problem *problem, const struct tensor *q, const struct tensor *k,
@@ -115,8 +130,7 @@ static void make_impulse(const struct reference_problem *problem, const struct t
         int64_t batch = head / problem->heads_q;
         int64_t head_k = batch * problem->heads_k + head % problem->heads_q / (problem->heads_q / problem->heads_k);
         for (int64_t row = 0; row < q->rows; row++) {
-            int64_t seen = reference_visible_keys(problem->mask, row, problem->seqlen_q, problem->seqlen_k);
-            int64_t key = seen ? (int64_t)(inputs_next(state) % (uint64_t)seen) : -1;
+            int64_t key = visible_key(problem, batch, head % problem->heads_q, row, state);
             for (int64_t d = 0; d < q->columns; d++)
                 put(q, head, row, d,
                     key < 0 ? inputs_normal(state) : length * half_to_double(k->type, *element(k, head_k, key, d)));
@@ -143,24 +157,13 @@ static void make_large(const struct tensor *q, const struct tensor *k, const str
     fill_normal(v, state);
 }
 
-/* One element each: of the first row of q, of the last key, and of V at the last key but one. With a causal mask only
- * the last rows see those keys. */
-static void put_nan_visible(const struct tensor *q, const struct tensor *k, const struct tensor *v) {
-    if (q->rows && q->heads)
-        put(q, 0, 0, q->columns - 1, NAN);
-    if (k->rows && k->heads) {
-        put(k, k->heads - 1, k->rows - 1, k->columns / 2, NAN);
-        put(v, v->heads - 1, k->rows > 1 ? k->rows - 2 : 0, 1, NAN);
-    }
-}
-
 /* Columns 0 to 5 of V; a column that has no such value, and a row that does not see it, stay finite. With a causal mask
  * the first key is seen by nearly all rows, in tiles that are masked for some rows and in tiles that are not. */
-static void put_infinite_v(const struct tensor *v) {
-    int64_t last = v->rows - 1, middle = v->rows / 2;
-    if (v->rows < 2)
-        return;
+static void put_infinite_v(const struct reference_problem *problem, const struct tensor *v) {
     for (int64_t head = 0; head < v->heads; head++) {
+        int64_t rows = reference_seqlen_k(problem, head / problem->heads_k), last = rows - 1, middle = rows / 2;
+        if (rows < 2)
+            continue;
         put(v, head, 0, 0, INFINITY);
         put(v, head, middle, 1, -INFINITY);
         put(v, head, last, 2, INFINITY);
@@ -174,19 +177,24 @@ static void put_infinite_v(const struct tensor *v) {
 
 /* 37 and the number of keys have no common divisor as a rule, so that the keys differ. Columns are 0, 1, 6 and 7 of
  * eight, each with keys of every remainder by eight. */
-static void put_lone_v(const struct tensor *v) {
+static void put_lone_v(const struct reference_problem *problem, const struct tensor *v) {
     static const double values[] = {INFINITY, -INFINITY, NAN};
-    for (int64_t head = 0; head < v->heads && v->rows; head++)
-        put(v, head, (head * 37 + v->rows - 1) % v->rows, (head / 16 * 4 + head / 8 + head * 8) % v->columns,
-            values[head % 3]);
+    for (int64_t head = 0; head < v->heads; head++) {
+        int64_t rows = reference_seqlen_k(problem, head / problem->heads_k);
+        if (rows)
+            put(v, head, (head * 37 + rows - 1) % rows, (head / 16 * 4 + head / 8 + head * 8) % v->columns,
+                values[head % 3]);
+    }
 }
 
 /* Eight heads have one in each column of eight groups of eight keys. */
-static void put_strewn_v(const struct tensor *v) {
+static void put_strewn_v(const struct reference_problem *problem, const struct tensor *v) {
     static const double values[] = {INFINITY, -INFINITY, NAN};
-    for (int64_t head = 0; head < v->heads && v->rows; head++)
-        for (int64_t d = 0; d < v->columns; d++)
-            put(v, head, (head * 8 + d % 8) % v->rows, d, values[(head + d) % 3]);
+    for (int64_t head = 0; head < v->heads; head++) {
+        int64_t rows = reference_seqlen_k(problem, head / problem->heads_k);
+        for (int64_t d = 0; d < v->columns && rows; d++)
+            put(v, head, (head * 8 + d % 8) % rows, d, values[(head + d) % 3]);
+    }
 }
 
 /* Raw scores -60000 x 20000 x (1 + j/64): no two keys of 64 in a row have the same, the largest is not the first, and
@@ -203,19 +211,46 @@ static void make_below_sentinels(const struct tensor *q, const struct tensor *k,
     fill_normal(v, state);
 }
 
+/* Whether some row of the query heads that share a key head sees a key. */
+static bool is_seen(const struct reference_problem *problem, int64_t batch, int64_t head_k, int64_t key) {
+    int64_t ratio = problem->heads_q / problem->heads_k;
+    for (int64_t head = head_k * ratio; head < (head_k + 1) * ratio; head++)
+        if (reference_sees_some(problem, batch, head, 0, problem->seqlen_q, key, 1))
+            return true;
+    return false;
+}
+
 static void put_nan_hidden(const struct reference_problem *problem, const struct tensor *k, const struct tensor *v) {
-    int64_t seen = 0;
-    for (int64_t row = 0; row < problem->seqlen_q; row++) {
-        int64_t count = reference_visible_keys(problem->mask, row, problem->seqlen_q, problem->seqlen_k);
-        seen = count > seen ? count : seen;
-    }
     for (int64_t head = 0; head < k->heads; head++)
-        for (int64_t row = seen; row < k->rows; row++) {
+        for (int64_t row = 0; row < k->rows; row++) {
+            if (is_seen(problem, head / problem->heads_k, head % problem->heads_k, row))
+                continue;
             for (int64_t d = 0; d < k->columns; d++)
                 put(k, head, row, d, d % 2 ? INFINITY : NAN);
             for (int64_t d = 0; d < v->columns; d++)
                 put(v, head, row, d, d % 2 ? NAN : -INFINITY);
         }
+}
+
+/* One element each: of the first row of q, of the last key that some row of the last sequence sees, and of V at the
+ * one before it. With a causal mask only the last rows see those keys. */
+static void put_nan_visible(const struct reference_problem *problem, const struct tensor *q, const struct tensor *k,
+                            const struct tensor *v) {
+    if (q->rows && q->heads)
+        put(q, 0, 0, q->columns - 1, NAN);
+    for (int64_t head = k->heads - 1; head >= 0; head--) {
+        int64_t found = 0;
+        for (int64_t row = k->rows - 1; row >= 0 && found < 2; row--) {
+            if (!is_seen(problem, head / problem->heads_k, head % problem->heads_k, row))
+                continue;
+            if (found++ == 0)
+                put(k, head, row, k->columns / 2, NAN);
+            else
+                put(v, head, row, 1, NAN);
+        }
+        if (found)
+            return;
+    }
 }
 
 void inputs_make(enum input_kind kind, const struct reference_problem *problem, enum half_type type, uint64_t seed,
@@ -266,13 +301,13 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
     fill_normal(&k, &state);
     fill_normal(&v, &state);
     if (kind == INPUT_NAN_VISIBLE)
-        put_nan_visible(&q, &k, &v);
+        put_nan_visible(problem, &q, &k, &v);
     if (kind == INPUT_NAN_HIDDEN)
         put_nan_hidden(problem, &k, &v);
     if (kind == INPUT_LONE_V)
-        put_lone_v(&v);
+        put_lone_v(problem, &v);
     if (kind == INPUT_STREWN_V)
-        put_strewn_v(&v);
+        put_strewn_v(problem, &v);
     if (kind == INPUT_INFINITE_V)
-        put_infinite_v(&v);
+        put_infinite_v(problem, &v);
 }

@@ -16,7 +16,7 @@ enum input_kind {
     INPUT_FAR_BELOW_ZERO, /* every raw score is -524288 */
     INPUT_HUGE,           /* every element of q and k is the same large number: 133120 in bf16, 60000 in f16 */
     INPUT_NAN_VISIBLE,    /* random; NAN in an element of q, of k and of v that some rows see and others do not */
-    INPUT_NAN_HIDDEN,     /* random; NAN and infinities at each key that no row sees */
+    INPUT_NAN_HIDDEN,     /* random; NAN and infinities at each key that no row of its key head sees */
     INPUT_INFINITE_V,     /* random; infinities of one sign, of both and NAN in V, at keys that all, some or one see */
     INPUT_LONE_V,         /* random; of each head's V one element is infinite or NAN, at a key and column of its own */
     INPUT_STREWN_V, /* random; one element of each of V's columns is infinite or NAN, at another key in each head */
@@ -27,7 +27,8 @@ enum input_kind {
 const char *inputs_name(enum input_kind kind);
 
 /* Fills q [batch][heads_q][seqlen_q][head_dim], k [batch][heads_k][seqlen_k][head_dim] and v [..][head_dim_v] with bits
- * of `type`. Of the problem only lengths and mask are read. */
+ * of `type`. Of the problem everything but q, k, v and scores is read: what is put at a key depends on which rows see
+ * it. */
 void inputs_make(enum input_kind kind, const struct reference_problem *problem, enum half_type type, uint64_t seed,
                  uint16_t *q, uint16_t *k, uint16_t *v);
 

@@ -13,19 +13,20 @@ static void add(struct verify_case *result, const char *name, const char *tensor
     added->value = value;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return (a + b - 1) / b;
-}
-
-/* Tiles in which some query of a workgroup sees some key: its last query sees most. */
+/* Tiles in which some query of a workgroup, of one of its heads, sees some key. */
 static int64_t tiles_needed(const int32_t *field, const struct reference_problem *problem) {
     int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused, tiles = 0;
-    for (int64_t first = 0; first < problem->seqlen_q; first += rows) {
-        int64_t last = first + rows < problem->seqlen_q ? first + rows - 1 : problem->seqlen_q - 1;
-        int64_t visible = reference_visible_keys(problem->mask, last, problem->seqlen_q, problem->seqlen_k);
-        tiles += ceil_div(visible, field[SPEC_BLOCK_K]);
-    }
-    return tiles * problem->batch * (problem->heads_q / fused);
+    int64_t keys = field[SPEC_BLOCK_K];
+    for (int64_t head = 0; head < problem->batch * problem->heads_q; head += fused)
+        for (int64_t first = 0; first < problem->seqlen_q; first += rows)
+            for (int64_t key = 0; key < problem->seqlen_k; key += keys) {
+                bool seen = false;
+                for (int64_t of = head; of < head + fused && !seen; of++)
+                    seen = reference_sees_some(problem, of / problem->heads_q, of % problem->heads_q, first, rows, key,
+                                               keys);
+                tiles += seen;
+            }
+    return tiles;
 }
 
 bool verify_counters(const struct execute_target *target, struct verify_case *result, struct error *error) {

@@ -153,7 +153,18 @@ static sweep_outcome run_reference(void *context) {
     static const double zeros[4 * 8];
     double output[4 * 8], lse[4];
     struct error error = {0};
-    const struct reference_problem problem = {1, 1, 1, 4, 4, 8, 8, REFERENCE_MASK_NONE, 1.0, zeros, zeros, zeros};
+    const struct reference_problem problem = {.batch = 1,
+                                              .heads_q = 1,
+                                              .heads_k = 1,
+                                              .seqlen_q = 4,
+                                              .seqlen_k = 4,
+                                              .head_dim = 8,
+                                              .head_dim_v = 8,
+                                              .mask = REFERENCE_MASK_NONE,
+                                              .scale = 1.0,
+                                              .q = zeros,
+                                              .k = zeros,
+                                              .v = zeros};
     bool done = reference_run(&problem, output, lse, NULL, NULL, 1, &error);
     return outcome_of(done, &error);
 }

@@ -135,8 +135,15 @@ static void check_row(void *context, const struct reference_row *row) {
 static struct simulation run_case(const struct quirks *quirks, enum input_kind kind, enum half_type type,
                                   int64_t seqlen_q, int64_t seqlen_k, int64_t head_dim, enum reference_mask mask,
                                   double scale) {
-    struct reference_problem problem = {
-        1, 1, 1, seqlen_q, seqlen_k, head_dim, head_dim, mask, (double)(float)scale, NULL, NULL, NULL};
+    struct reference_problem problem = {.batch = 1,
+                                        .heads_q = 1,
+                                        .heads_k = 1,
+                                        .seqlen_q = seqlen_q,
+                                        .seqlen_k = seqlen_k,
+                                        .head_dim = head_dim,
+                                        .head_dim_v = head_dim,
+                                        .mask = mask,
+                                        .scale = (double)(float)scale};
     size_t q_count = (size_t)(seqlen_q * head_dim), k_count = (size_t)(seqlen_k * head_dim);
     uint16_t *bits = calloc(q_count + 2 * k_count, sizeof *bits);
     double *values = calloc(q_count + 2 * k_count, sizeof *values);
@@ -271,7 +278,15 @@ static void bounds_of_row(void *context, const struct reference_row *row) {
 }
 
 Test(bound, rows_without_keys_are_exact_and_nan_has_no_bound) {
-    struct reference_problem problem = {1, 1, 1, 3, 2, 8, 8, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1, NULL, NULL, NULL};
+    struct reference_problem problem = {.batch = 1,
+                                        .heads_q = 1,
+                                        .heads_k = 1,
+                                        .seqlen_q = 3,
+                                        .seqlen_k = 2,
+                                        .head_dim = 8,
+                                        .head_dim_v = 8,
+                                        .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+                                        .scale = 1};
     double q[24], k[16], v[16], output[24], lse[3], bounds[27];
     for (int index = 0; index < 24; index++)
         q[index] = 1;
@@ -298,7 +313,18 @@ Test(bound, an_infinity_is_exact_unless_its_weight_vanishes) {
         k[8] = -scores[index];
         v[8 + 3] = -INFINITY;
         v[4] = INFINITY;
-        struct reference_problem problem = {1, 1, 1, 1, 2, 8, 8, REFERENCE_MASK_NONE, 1, q, k, v};
+        struct reference_problem problem = {.batch = 1,
+                                            .heads_q = 1,
+                                            .heads_k = 1,
+                                            .seqlen_q = 1,
+                                            .seqlen_k = 2,
+                                            .head_dim = 8,
+                                            .head_dim_v = 8,
+                                            .mask = REFERENCE_MASK_NONE,
+                                            .scale = 1,
+                                            .q = q,
+                                            .k = k,
+                                            .v = v};
         cr_assert(reference_run(&problem, output, &lse, bounds_of_row, bounds, 1, &error));
         cr_assert(output[3] == -INFINITY && output[4] == INFINITY);
         cr_assert(bounds[4] == 0 && isfinite(bounds[8]));
@@ -315,7 +341,18 @@ Test(bound, the_two_ways_to_bound_a_weight_meet) {
         v[index] = index / 8 - 1.5;
     }
     for (int way = 0; way < 2; way++) {
-        struct reference_problem problem = {1, 1, 1, 1, 4, 8, 8, REFERENCE_MASK_NONE, way ? 210500 : 209000, q, k, v};
+        struct reference_problem problem = {.batch = 1,
+                                            .heads_q = 1,
+                                            .heads_k = 1,
+                                            .seqlen_q = 1,
+                                            .seqlen_k = 4,
+                                            .head_dim = 8,
+                                            .head_dim_v = 8,
+                                            .mask = REFERENCE_MASK_NONE,
+                                            .scale = way ? 210500 : 209000,
+                                            .q = q,
+                                            .k = k,
+                                            .v = v};
         struct error error;
         cr_assert(reference_run(&problem, output, &lse, bounds_of_row, bounds[way], 1, &error));
     }

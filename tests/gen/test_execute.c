@@ -28,7 +28,15 @@ static void start(void) {
     cr_assert(instance_emit(engine, specs, instance, &error), "%s", error.text);
     cr_assert_str_eq(instance->name, NAME);
     free(specs);
-    problem = (struct reference_problem){1, 4, 2, 33, 65, 64, 64, REFERENCE_MASK_NONE, 0.125, NULL, NULL, NULL};
+    problem = (struct reference_problem){.batch = 1,
+                                         .heads_q = 4,
+                                         .heads_k = 2,
+                                         .seqlen_q = 33,
+                                         .seqlen_k = 65,
+                                         .head_dim = 64,
+                                         .head_dim_v = 64,
+                                         .mask = REFERENCE_MASK_NONE,
+                                         .scale = 0.125};
     request = (struct execute_request){.problem = &problem, .lse = &lse};
 }
 

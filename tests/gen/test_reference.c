@@ -90,14 +90,78 @@ static void check_plainly(const struct run *run) {
 
 Test(reference, agrees_with_the_plainest_formula) {
     const struct reference_problem problems[] = {
-        {1, 1, 1, 5, 7, 8, 8, REFERENCE_MASK_NONE, 0.3, NULL, NULL, NULL},
-        {2, 4, 2, 9, 17, 16, 24, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 0.25, NULL, NULL, NULL},
-        {2, 6, 1, 19, 8, 10, 5, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, -0.2, NULL, NULL, NULL},
-        {1, 3, 3, 12, 20, 33, 9, REFERENCE_MASK_CAUSAL_TOP_LEFT, 0.1, NULL, NULL, NULL},
-        {1, 12, 2, 3, 4, 8, 8, REFERENCE_MASK_CAUSAL_TOP_LEFT, 0, NULL, NULL, NULL},
-        {3, 2, 1, 1, 1, 8, 8, REFERENCE_MASK_NONE, 1, NULL, NULL, NULL},
-        {1, 2, 1, 4, 0, 8, 8, REFERENCE_MASK_NONE, 1, NULL, NULL, NULL},
-        {1, 2, 1, 0, 4, 8, 8, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1, NULL, NULL, NULL},
+        {.batch = 1,
+         .heads_q = 1,
+         .heads_k = 1,
+         .seqlen_q = 5,
+         .seqlen_k = 7,
+         .head_dim = 8,
+         .head_dim_v = 8,
+         .mask = REFERENCE_MASK_NONE,
+         .scale = 0.3},
+        {.batch = 2,
+         .heads_q = 4,
+         .heads_k = 2,
+         .seqlen_q = 9,
+         .seqlen_k = 17,
+         .head_dim = 16,
+         .head_dim_v = 24,
+         .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+         .scale = 0.25},
+        {.batch = 2,
+         .heads_q = 6,
+         .heads_k = 1,
+         .seqlen_q = 19,
+         .seqlen_k = 8,
+         .head_dim = 10,
+         .head_dim_v = 5,
+         .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+         .scale = -0.2},
+        {.batch = 1,
+         .heads_q = 3,
+         .heads_k = 3,
+         .seqlen_q = 12,
+         .seqlen_k = 20,
+         .head_dim = 33,
+         .head_dim_v = 9,
+         .mask = REFERENCE_MASK_CAUSAL_TOP_LEFT,
+         .scale = 0.1},
+        {.batch = 1,
+         .heads_q = 12,
+         .heads_k = 2,
+         .seqlen_q = 3,
+         .seqlen_k = 4,
+         .head_dim = 8,
+         .head_dim_v = 8,
+         .mask = REFERENCE_MASK_CAUSAL_TOP_LEFT,
+         .scale = 0},
+        {.batch = 3,
+         .heads_q = 2,
+         .heads_k = 1,
+         .seqlen_q = 1,
+         .seqlen_k = 1,
+         .head_dim = 8,
+         .head_dim_v = 8,
+         .mask = REFERENCE_MASK_NONE,
+         .scale = 1},
+        {.batch = 1,
+         .heads_q = 2,
+         .heads_k = 1,
+         .seqlen_q = 4,
+         .seqlen_k = 0,
+         .head_dim = 8,
+         .head_dim_v = 8,
+         .mask = REFERENCE_MASK_NONE,
+         .scale = 1},
+        {.batch = 1,
+         .heads_q = 2,
+         .heads_k = 1,
+         .seqlen_q = 0,
+         .seqlen_k = 4,
+         .head_dim = 8,
+         .head_dim_v = 8,
+         .mask = REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT,
+         .scale = 1},
     };
     for (size_t index = 0; index < sizeof problems / sizeof *problems; index++) {
         struct run run = run_new(problems[index], index + 1);
@@ -110,28 +174,60 @@ Test(reference, agrees_with_the_plainest_formula) {
 Test(reference, two_keys_by_hand) {
     /* Scores ln 1 and ln 3: weights 1/4 and 3/4, LSE ln 4. */
     double q[] = {1}, k[] = {0, log(3)}, v[] = {8, 4}, output, lse;
-    struct reference_problem problem = {1, 1, 1, 1, 2, 1, 1, REFERENCE_MASK_NONE, 1, q, k, v};
+    struct reference_problem problem = {.batch = 1,
+                                        .heads_q = 1,
+                                        .heads_k = 1,
+                                        .seqlen_q = 1,
+                                        .seqlen_k = 2,
+                                        .head_dim = 1,
+                                        .head_dim_v = 1,
+                                        .mask = REFERENCE_MASK_NONE,
+                                        .scale = 1,
+                                        .q = q,
+                                        .k = k,
+                                        .v = v};
     struct error error;
     cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
     cr_assert(fabs(output - 5) < 1e-14, "got %.17g", output);
     cr_assert(fabs(lse - log(4)) < 1e-15, "got %.17g", lse);
 }
 
-Test(reference, visible_keys) {
+/* How many keys a row sees, from key 0 on. */
+static int64_t leading_keys(const struct reference_problem *problem, int64_t query) {
+    int64_t count = 0;
+    while (reference_sees(problem, 0, 0, query, count))
+        count++;
+    for (int64_t key = count; key < problem->seqlen_k; key++)
+        cr_assert_not(reference_sees(problem, 0, 0, query, key));
+    return count;
+}
+
+static struct reference_problem lengths(enum reference_mask mask, int64_t seqlen_q, int64_t seqlen_k) {
+    return (struct reference_problem){
+        .batch = 1, .heads_q = 1, .heads_k = 1, .seqlen_q = seqlen_q, .seqlen_k = seqlen_k, .mask = mask};
+}
+
+Test(reference, causal_masks) {
     /* 3 queries, 5 keys; then 5 queries, 3 keys. */
     const int64_t bottom_right[] = {3, 4, 5}, top_left[] = {1, 2, 3};
+    struct reference_problem none = lengths(REFERENCE_MASK_NONE, 3, 5),
+                             right = lengths(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 3, 5),
+                             left = lengths(REFERENCE_MASK_CAUSAL_TOP_LEFT, 3, 5);
     for (int64_t i = 0; i < 3; i++) {
-        cr_assert(reference_visible_keys(REFERENCE_MASK_NONE, i, 3, 5) == 5);
-        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, i, 3, 5) == bottom_right[i]);
-        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_TOP_LEFT, i, 3, 5) == top_left[i]);
+        cr_assert(leading_keys(&none, i) == 5);
+        cr_assert(leading_keys(&right, i) == bottom_right[i]);
+        cr_assert(leading_keys(&left, i) == top_left[i]);
     }
     const int64_t tall_bottom_right[] = {0, 0, 1, 2, 3}, tall_top_left[] = {1, 2, 3, 3, 3};
+    right = lengths(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 5, 3);
+    left = lengths(REFERENCE_MASK_CAUSAL_TOP_LEFT, 5, 3);
     for (int64_t i = 0; i < 5; i++) {
-        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, i, 5, 3) == tall_bottom_right[i]);
-        cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_TOP_LEFT, i, 5, 3) == tall_top_left[i]);
+        cr_assert(leading_keys(&right, i) == tall_bottom_right[i]);
+        cr_assert(leading_keys(&left, i) == tall_top_left[i]);
     }
-    cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1023, 2048, 1024) == 0);
-    cr_assert(reference_visible_keys(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 1024, 2048, 1024) == 1);
+    right = lengths(REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, 2048, 1024);
+    cr_assert(leading_keys(&right, 1023) == 0);
+    cr_assert(leading_keys(&right, 1024) == 1);
 }
 
 Test(reference, rows_that_see_no_key_are_zero_and_minus_infinity) {
@@ -188,7 +284,18 @@ Test(reference, nan_reaches_what_sees_it_and_nothing_else) {
 Test(reference, scores_of_any_size) {
     /* One key: O = V and LSE is its score. */
     double q[] = {1024}, k[] = {-512}, v[] = {0.5}, output, lse;
-    struct reference_problem problem = {1, 1, 1, 1, 1, 1, 1, REFERENCE_MASK_NONE, 1 / sqrt(128), q, k, v};
+    struct reference_problem problem = {.batch = 1,
+                                        .heads_q = 1,
+                                        .heads_k = 1,
+                                        .seqlen_q = 1,
+                                        .seqlen_k = 1,
+                                        .head_dim = 1,
+                                        .head_dim_v = 1,
+                                        .mask = REFERENCE_MASK_NONE,
+                                        .scale = 1 / sqrt(128),
+                                        .q = q,
+                                        .k = k,
+                                        .v = v};
     struct error error;
     cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
     cr_assert(output == 0.5);
@@ -235,7 +342,18 @@ static void count_row(void *context, const struct reference_row *row) {
 
 Test(reference, visits_each_row_with_its_weights) {
     double q[] = {1, -2}, k[] = {3, 4}, v[] = {1, 1, 1, 1}, output[4], lse[2];
-    struct reference_problem problem = {1, 2, 1, 1, 1, 1, 2, REFERENCE_MASK_NONE, -0.5, q, k, v};
+    struct reference_problem problem = {.batch = 1,
+                                        .heads_q = 2,
+                                        .heads_k = 1,
+                                        .seqlen_q = 1,
+                                        .seqlen_k = 1,
+                                        .head_dim = 1,
+                                        .head_dim_v = 2,
+                                        .mask = REFERENCE_MASK_NONE,
+                                        .scale = -0.5,
+                                        .q = q,
+                                        .k = k,
+                                        .v = v};
     struct seen seen = {0, 0, 0};
     struct error error;
     cr_assert(reference_run(&problem, output, lse, count_row, &seen, 1, &error));

@@ -18,8 +18,15 @@ struct fixture {
 
 enum { HEAD_DIM = 64, KEYS = 1000, QUERIES = 20 };
 
-static const struct reference_problem problem = {
-    1, 1, 1, QUERIES, KEYS, HEAD_DIM, HEAD_DIM, REFERENCE_MASK_NONE, 0x1p-3, NULL, NULL, NULL};
+static const struct reference_problem problem = {.batch = 1,
+                                                 .heads_q = 1,
+                                                 .heads_k = 1,
+                                                 .seqlen_q = QUERIES,
+                                                 .seqlen_k = KEYS,
+                                                 .head_dim = HEAD_DIM,
+                                                 .head_dim_v = HEAD_DIM,
+                                                 .mask = REFERENCE_MASK_NONE,
+                                                 .scale = 0x1p-3};
 
 static void begin(struct fixture *with, const char *arch, enum half_type type) {
     struct error error;

@@ -336,10 +336,10 @@ Test(verify, an_argument_that_no_problem_has_is_an_error) {
     cr_assert(error.kind == ERROR_RUN);
     const char *text = strstr(error.text, ": argument ");
     cr_assert(text, "%s", error.text);
-    cr_assert_str_eq(text,
-                     ": argument 'window_left' (value of i32): expected a buffer q, k, v, o, lse, from or to, the f32 "
-                     "scale, or an integer that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem "
-                     "offers this one; rename it in the template");
+    cr_assert_str_eq(
+        text, ": argument 'window_left' (value of i32): expected a buffer q, k, v, o, lse, from or to, the f32 "
+              "scale, or an integer that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem "
+              "offers this one; rename it in the template");
 }
 
 Test(verify, an_unknown_device_is_an_error) {
@@ -572,7 +572,15 @@ static void run_far_apart(const char *template_dir, bool v_too) {
     struct trial trial;
     struct trial_errors errors;
     struct findings findings = {0};
-    const struct reference_problem problem = {1, 1, 1, 1, 225305, 64, 64, REFERENCE_MASK_NONE, 0.125, NULL, NULL, NULL};
+    const struct reference_problem problem = {.batch = 1,
+                                              .heads_q = 1,
+                                              .heads_k = 1,
+                                              .seqlen_q = 1,
+                                              .seqlen_k = 225305,
+                                              .head_dim = 64,
+                                              .head_dim_v = 64,
+                                              .mask = REFERENCE_MASK_NONE,
+                                              .scale = 0.125};
     struct execute_request layouts = {.k = {.row_padding = v_too ? 0 : 9728 - 64},
                                       .v = {.row_padding = v_too ? 9728 - 64 : 0}};
     cr_assert(engine, "%s", error.text);
