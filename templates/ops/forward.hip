@@ -11,8 +11,7 @@
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end
-//% for _, feature in ipairs { { "window", "none" }, { "sink_keys" }, { "prefix" }, { "softcap" }, { "alibi" }, { "bias" }, { "attn_mask" }, { "block_mask" },
-//%     { "sink" }, { "head_scale" }, { "dropout" }, { "varlen", "none" }, { "paged" } } do
+//% for _, feature in ipairs { { "varlen", "none" }, { "paged" } } do
 //%     if spec[feature[1]] ~= (feature[2] or "off") then fail(feature[1] .. " is not built yet") end
 //% end
 //% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
@@ -42,6 +41,7 @@
 //%     v_lds = v_lds,
 //%     -- The exponent of a weight, and l as it would be had the weights not been made larger.
 //%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
+//%     factor = p_shift and "0x1p-" .. p_shift .. "f" or "1.0f", -- by which the sum of weights times V is larger, inverse
 //%     l = p_shift and "l * 0x1p-" .. p_shift .. "f" or "l",
 //%     wave_tiles = row_tiles // spec.waves,            -- tiles of rows of a wave
 //%     k_steps = (D + key_rows - 1) // key_rows, v_steps = (DV + key_rows - 1) // key_rows,
@@ -54,6 +54,8 @@
 //%         spec.orientation == "qk" and not v_lds and 4 or 0,
 //% }
 //% local block_q = spec.block_m // spec.gqa
+//% include("ops/score.hip")
+//% forward.diagonal = causal and not score.spans -- the rows know it; else the modifiers do
 //%
 //% include("device/prelude.hip")
 //% include("device/element_" .. spec.dtype .. ".hip")
@@ -106,6 +108,7 @@
 //%     argument { name = name, kind = "value", type = "i32" }
 //% end
 //% argument { name = "scale", kind = "value", type = "f32" }
+//% score.arguments()
 //%
 //% constraint("heads_q % heads_k", "equals", 0)
 //% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
@@ -126,18 +129,20 @@
 //% }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
 struct fmha_forward_arguments {
-//% local c_types = { f16 = "element *", bf16 = "element *", f32 = "float *", i32 = "int ", i64 = "i64 " }
+//% local c_types = { f16 = "element", bf16 = "element", f32 = "float", i32 = "int", i64 = "i64", u32 = "u32", u8 = "unsigned char" }
 //% for _, a in ipairs(arguments) do
-//%     local declaration = (a.access == "read" and "const " or "") .. (a.kind == "value" and a.type == "f32" and "float " or c_types[a.type]) .. a.name
+//%     local declaration = (a.access == "read" and "const " or "") .. c_types[a.type] .. (a.kind == "buffer" and " *" or " ") .. a.name
     $(declaration);
 //% end
 };
 
+//% if score.any then score.emit() end
 //% include("ops/forward_" .. spec.orientation .. ".hip")
 
 //% if tiles.ahead then
-/* One key tile: the next one is sent for, then this one is folded into the rows. `tiles` are visited in all; the first `full` of
- * them have all their keys. masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked
+//%     local visited = score.jumps and "`next` is visited after it, if it is below `tiles`" or
+//%         "`tiles` are visited in all; the first `full` of\n * them have all their keys"
+/* One key tile: the next one is sent for, then this one is folded into the rows. $(visited). masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked
  * key times infinity or NaN would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes
  * not 0. */
 //% else
@@ -145,7 +150,8 @@ struct fmha_forward_arguments {
  * masked: not every row of the workgroup sees every key of the tile. In a product, the weight 0 of a masked key times infinity or NaN
  * would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes not 0. */
 //% end
-FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int tile, int tiles, int full, bool masked, u32 &broken)
+//% local places = score.jumps and "int tile, int next, int tiles, int full" or "int tile, int tiles, int full"
+FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(places), bool masked, u32 &broken)
 {
 //% if tiles.lds then
 //%     if spec.k_path == "async" then
@@ -162,6 +168,10 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
         fmha_prefetch(keys, tile + 1, false);
     else if (masked && tile + 1 < tiles)
         fmha_prefetch(keys, tile + 1, true);
+//%         elseif score.jumps then
+    if (next < tiles)
+        fmha_prefetch(keys, next, true);
+    (void)full;
 //%         else
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */
@@ -172,9 +182,15 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     fmha_copy_tile(keys, tile, masked);
     fmha_barrier();
     (void)full;
+//%         if score.jumps then
+    (void)next;
+//%         end
 //%     end
 //% else
     (void)full;
+//%     if score.jumps then
+    (void)next;
+//%     end
 //% end
     FMHA_SCHEDULE_FENCE(); /* the loads go first; operands do not pile up in registers meanwhile */
 //% if forward.v_lds then
@@ -220,9 +236,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 
     struct fmha_rows rows;
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
-//% if spec.mask == "causal-bottom-right" then
+//% if forward.diagonal and spec.mask == "causal-bottom-right" then
     rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
-//% elseif causal then
+//% elseif forward.diagonal then
     rows.diagonal = 0; /* query i sees keys up to i + diagonal */
 //% end
     rows.lane = lane;
@@ -239,8 +255,19 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         rows.p_lds[r] = (element *)lds + $(p_at) + row_tile * $(N * forward.p_row);
 //% end
     }
+//% if score.any then
+    fmha_score_begin(rows.score, arguments, batch, head, first_query, arguments.seqlen_q, seqlen_k);
+//%     if score.rows then
+#pragma unroll
+    for (int r = 0; r < $(forward.wave_tiles); ++r)
+        fmha_score_rows(rows.score, arguments, batch, r, rows.head[r]);
+//%     end
+//% end
     fmha_begin(rows, arguments, batch);
 
+//% if score.spans then
+//%     include("ops/forward_spans.hip")
+//% else
 //% if causal then
     /* The last key that any row sees bounds the loop; up to the last key that the first row sees nothing is masked. */
     const int last_query = fmha_min(first_query + $(block_q), arguments.seqlen_q) - 1;
@@ -272,5 +299,6 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         if ($(ballot)(broken != 0))
             fmha_add_broken(rows, keys, unmasked * $(BK));
     }
+//% end
     fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }

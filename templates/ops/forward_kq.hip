@@ -21,14 +21,31 @@ struct fmha_rows {
     float m[$(R)], l[$(R)];
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
     float scale_log2;
-//% if causal then
+//% if forward.diagonal then
     int diagonal;
+//% end
+//% if score.any then
+    struct fmha_score score;
 //% end
     u32 lane, group;
 };
 
 //% include("ops/forward_q.hip")
 
+//% if score.spans then
+/* Whether the lane's query sees the key: all but what fmha_modify says. */
+FMHA_INLINE bool fmha_sees(const struct fmha_rows &rows, int r, int key)
+{
+    int low, high;
+    fmha_span(rows.score, rows.query[r] + (int)(rows.lane % $(N)), low, high);
+//%     if score.gaps then
+    return fmha_in_span(rows.score, key, low, high) && fmha_visits(rows.score, key / $(BK));
+//%     else
+    return fmha_in_span(rows.score, key, low, high);
+//%     end
+}
+
+//% else
 /* Keys below this number are seen by the lane's query. */
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r)
 {
@@ -39,6 +56,7 @@ FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_key
     return keys.seqlen_k;
 //% end
 }
+//% end
 
 FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
@@ -58,9 +76,22 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
 {
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
+//% if score.spans then
+#pragma nounroll
+        for (int key = first; key < keys.seqlen_k; ++key) {
+//%     local hidden = score.hides and "fmha_modify(rows.score, r, 0.0f, rows.query[r] + (int)(rows.lane % " .. N .. "), key) == -fmha_infinity()"
+//%     if hidden then
+            if (!fmha_sees(rows, r, key) || $(hidden))
+                continue;
+//%     else
+            if (!fmha_sees(rows, r, key))
+                continue;
+//%     end
+//% else
         const int end = fmha_visible(rows, keys, r);
 #pragma nounroll
         for (int key = first; key < end; ++key) {
+//% end
 #pragma unroll
             for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
@@ -108,15 +139,34 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     for (int r = 0; r < $(R); ++r) {
         /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
         float maximum = rows.m[r];
+//% if score.transforms or score.weights or score.spans then
+        const int query = rows.query[r] + (int)(rows.lane % $(N)), first_key = tile * $(BK) + (int)fmha_group_first(rows.group);
+//% end
+//% if score.spans then
+        int low, high;
+        fmha_span(rows.score, query, low, high);
+//% end
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
 #pragma unroll
             for (int i = 0; i < $(L); ++i) {
-                s[r][j][i] *= rows.scale_log2;
+                s[r][j][i] *= $(score.scale);
+//% if score.transforms then
+                s[r][j][i] = fmha_modify(rows.score, r, s[r][j][i], query, first_key + j * $(M) + i);
+//%     if score.fence then
+                if (i % 4 == 3)
+                    FMHA_SCHEDULE_FENCE();
+//%     end
+//% end
+//% if score.spans then
+                if (masked)
+                    s[r][j][i] = fmha_in_span(rows.score, first_key + j * $(M) + i, low, high) ? s[r][j][i] : -fmha_infinity();
+//% else
                 if (masked) {
                     const int visible = fmha_visible(rows, keys, r) - tile * $(BK) - (int)fmha_group_first(rows.group);
                     s[r][j][i] = j * $(M) + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
+//% end
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
             }
         }
@@ -134,11 +184,21 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int i = 0; i < $(L); i += 2) {
 //% local low, high = forward.exponent("s[r][j][i]"), forward.exponent("s[r][j][i + 1]")
-                const float low = __builtin_amdgcn_exp2f($(low));
-                const float high = __builtin_amdgcn_exp2f($(high));
+//% local low_name, high_name = score.weights and "low_weight" or "low", score.weights and "high_weight" or "high"
+                const float $(low_name) = __builtin_amdgcn_exp2f($(low));
+                const float $(high_name) = __builtin_amdgcn_exp2f($(high));
+//% if score.weights then
+                sum += low_weight;
+                sum += high_weight;
+                const int key = first_key + j * $(M) + i;
+                own[i / 2] = fmha_pack(fmha_weight(rows.score, r, low_weight, query, key), fmha_weight(rows.score, r, high_weight, query, key + 1));
+                if (i % 8 == 6)
+                    FMHA_SCHEDULE_FENCE();
+//% else
                 sum += low;
                 sum += high;
                 own[i / 2] = fmha_pack(low, high);
+//% end
             }
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
@@ -209,12 +269,20 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
         const int query = rows.query[r] + (int)(lane % $(N));
+//% if score.finishes then
+//%     local whole, begin = forward.l:gsub("^l", "fmha_group_sum(rows.l[r])"), forward.factor
+        float m = rows.m[r], l = $(whole), factor = $(begin);
+        fmha_finish(rows.score, r, m, l, factor);
+        const float inverse = l == 0.0f ? 0.0f : factor / l;
+//% else
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
+//% end
         if (query >= arguments.seqlen_q)
             continue;
+//% local m, l = score.finishes and "m" or "rows.m[r]", score.finishes and "l" or forward.l
         if (arguments.lse && lane / $(N) == 0)
-            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf($(forward.l)));
+            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
         element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row(o, rows.o[r], inverse, lane / $(N));
     }

@@ -26,14 +26,31 @@ struct fmha_rows {
 //% end
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
     float scale_log2;
-//% if causal then
+//% if forward.diagonal then
     int diagonal;
+//% end
+//% if score.any then
+    struct fmha_score score;
 //% end
     u32 lane, group;
 };
 
 //% include("ops/forward_q.hip")
 
+//% if score.spans then
+/* Whether the lane's i-th query sees the key: all but what fmha_modify says. */
+FMHA_INLINE bool fmha_sees(const struct fmha_rows &rows, int r, int i, int key)
+{
+    int low, high;
+    fmha_span(rows.score, rows.query[r] + (int)fmha_group_first(rows.group) + i, low, high);
+//%     if score.gaps then
+    return fmha_in_span(rows.score, key, low, high) && fmha_visits(rows.score, key / $(BK));
+//%     else
+    return fmha_in_span(rows.score, key, low, high);
+//%     end
+}
+
+//% else
 /* Keys below this number are seen by the lane's i-th query. */
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r, int i)
 {
@@ -44,6 +61,7 @@ FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_key
     return keys.seqlen_k;
 //% end
 }
+//% end
 
 FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
@@ -106,7 +124,13 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int r = 0; r < $(R); ++r) {
 #pragma unroll
                 for (int i = 0; i < $(L); ++i)
+//% if score.hides then
+                    rows.o[r][t][i] += fmha_sees(rows, r, i, key) && fmha_modify(rows.score, r, 0.0f, rows.query[r] + (int)fmha_group_first(rows.group) + i, key) != -fmha_infinity() ? v : 0.0f;
+//% elseif score.spans then
+                    rows.o[r][t][i] += fmha_sees(rows, r, i, key) ? v : 0.0f;
+//% else
                     rows.o[r][t][i] += key < fmha_visible(rows, keys, r, i) ? v : 0.0f;
+//% end
             }
             FMHA_SCHEDULE_FENCE();
         }
@@ -136,16 +160,34 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     for (int r = 0; r < $(R); ++r) {
         /* m' = max(m, rowmax S). The exponents below are differences of two products rounded alike, so they are never positive. */
         float maximum[$(L)];
+//% if score.transforms or score.weights or score.spans then
+        const int first_key = tile * $(BK) + (int)(rows.lane % $(N)), first_query = rows.query[r] + (int)fmha_group_first(rows.group);
+//% end
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
             maximum[i] = rows.m[r][i];
+//% if score.spans then
+            int low, high;
+            fmha_span(rows.score, first_query + i, low, high);
+//% end
 #pragma unroll
             for (int j = 0; j < $(J); ++j) {
-                s[r][j][i] *= rows.scale_log2;
+                s[r][j][i] *= $(score.scale);
+//% if score.transforms then
+                s[r][j][i] = fmha_modify(rows.score, r, s[r][j][i], first_query + i, first_key + j * $(N));
+//%     if score.fence then
+                FMHA_SCHEDULE_FENCE();
+//%     end
+//% end
+//% if score.spans then
+                if (masked)
+                    s[r][j][i] = fmha_in_span(rows.score, first_key + j * $(N), low, high) ? s[r][j][i] : -fmha_infinity();
+//% else
                 if (masked) {
                     const int visible = fmha_visible(rows, keys, r, i) - tile * $(BK) - (int)(rows.lane % $(N));
                     s[r][j][i] = j * $(N) < visible ? s[r][j][i] : -fmha_infinity();
                 }
+//% end
                 maximum[i] = __builtin_fmaxf(maximum[i], s[r][j][i]);
             }
         }
@@ -164,7 +206,11 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% local exponent = forward.exponent("s[r][j][i]")
                 const float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
-                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element(weight);
+//% local weight = score.weights and "fmha_weight(rows.score, r, weight, first_query + i, first_key + j * " .. N .. ")" or "weight"
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element($(weight));
+//% if score.weights then
+                FMHA_SCHEDULE_FENCE();
+//% end
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll
@@ -221,7 +267,14 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
             const int query = rows.query[r] + (int)fmha_group_first(lane / $(N)) + i;
+//% if score.finishes then
+//%     local whole, begin = forward.l:gsub("^l", "fmha_row_sum(rows.l[r][i])"), forward.factor
+            float m = rows.m[r][i], l = $(whole), factor = $(begin);
+            fmha_finish(rows.score, r, m, l, factor);
+            const float inverse = l == 0.0f ? 0.0f : factor / l;
+//% else
             const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
+//% end
             if (query < arguments.seqlen_q) {
                 element *o = o_head + query * arguments.stride_o_row;
 #pragma unroll
@@ -230,8 +283,9 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
                     if (dimension < $(DV))
                         o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
                 }
+//% local m, l = score.finishes and "m" or "rows.m[r][i]", score.finishes and "l" or forward.l
                 if (arguments.lse && lane % $(N) == 0)
-                    arguments.lse[lse_row + query] = 0.69314718055994531f * (rows.m[r][i] + __builtin_amdgcn_logf($(forward.l)));
+                    arguments.lse[lse_row + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
             }
             FMHA_SCHEDULE_FENCE();
         }

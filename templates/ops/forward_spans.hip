@@ -1,0 +1,59 @@
+//% -- The loop over the keys where modifiers say which ones a query sees: it has two ends, and tiles between them may be left out.
+//% local BK = spec.block_k
+//% local block_q = spec.block_m // spec.gqa
+    /* The first row's keys end first, the last row's begin last: low <= key < high are the keys that some row sees, low_all <= key < high_all
+     * those that all rows see. */
+    const int last_query = fmha_min(first_query + $(block_q), arguments.seqlen_q) - 1;
+    int low, high, low_all, high_all;
+    fmha_span(rows.score, first_query, low, high_all);
+    fmha_span(rows.score, last_query, low_all, high);
+//% if score.jumps then
+    const int tiles = (fmha_max(high, 0) + $(BK - 1)) / $(BK), first = low / $(BK), full = seqlen_k / $(BK);
+    int tile = fmha_next_tile(rows.score, -1, first, tiles);
+//% else
+    const int tiles = high > low ? (high + $(BK - 1)) / $(BK) : 0, first = low / $(BK), full = seqlen_k / $(BK);
+    int tile = first;
+//% end
+//% if score.hides then
+    (void)low_all, (void)high_all; /* any key of any tile may be hidden */
+//% else
+    const int body = (low_all + $(BK - 1)) / $(BK), unmasked = high_all / $(BK); /* tiles that are whole to all rows */
+//% end
+
+    if (tile < tiles) {
+//% if tiles.lds and tiles.ahead then
+        fmha_prefetch(keys, tile, true);
+//% end
+//% if spec.pipeline == 2 then
+        fmha_scores(rows, keys, tile);
+//% end
+        u32 broken = 0;
+//% -- Tiles of one kind, up to `end`.
+//% local function visit(end_, masked)
+//%     if score.jumps then
+        for (int next; tile < $(end_); tile = next) {
+            next = fmha_next_tile(rows.score, tile, first, tiles);
+            fmha_step(rows, keys, tile, next, tiles, full, $(masked), broken);
+        }
+//%     else
+        for (; tile < $(end_); ++tile)
+            fmha_step(rows, keys, tile, tiles, full, $(masked), broken);
+//%     end
+//% end
+//% if not score.hides then
+//%     visit("fmha_min(body, tiles)", "true")
+//%     local sent = tiles.lds and tiles.ahead and not score.jumps
+//%     if sent then
+        const int before = tile;
+//%     end
+//%     visit("unmasked", "false")
+//%     if sent then
+        if (tile > before && tile >= full && tile < tiles)
+            fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
+//%     end
+//% end
+//% visit("tiles", "true")
+//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
+        if ($(ballot)(broken != 0))
+            fmha_add_broken(rows, keys, 0);
+    }

@@ -1,0 +1,219 @@
+//% -- What modifiers do to the scores, and which keys a query sees. Each modifier is a file of its own in modifiers/, which says what it has to
+//% -- add in one call of modifier{…}; an instance without modifiers has no word of this. Fields, all but the name optional:
+//% --   name         as the spec calls it
+//% --   refuse       a reason why the instance cannot be
+//% --   arguments()  calls argument{…} and constraint(…)
+//% --   helpers()    emits device functions
+//% --   after()      the same, which need struct fmha_score
+//% --   members()    emits members of struct fmha_score: what stays the same through the loop over the keys
+//% --   begin()      emits statements that fill them in, from `arguments`, `batch`, the first query `head` and `first_query` of the
+//% --                workgroup, `seqlen_q` and `seqlen_k`
+//% --   row_begin()  the same for tile r of the wave's rows, all of query head `head`: members that are arrays of forward.wave_tiles
+//% --   diagonal     true: fmha_rows.diagonal is wanted, and `diagonal` may be used in span() and transform()
+//% --   span()       emits statements that move the ends of the keys low <= key < high that `query` sees; as the query rises, neither may fall
+//% --   kept         an expression: so many keys, from the first on, are seen though they are below `low`
+//% --   transform()  emits statements that change `s`, a score of `query` and `key` after scaling, in units of log 2; for tile r of the rows.
+//% --                Both are below their lengths only if `ends` is true: then `last_query` and `last_key` may be used, too
+//% --   hides        true: transform() may make s -infinity, which hides the key, whatever V has there
+//% --   tile         an expression of `tile`: whether the workgroup visits it at all; the same for all its rows
+//% --   weight()     emits statements that change `weight`, of `query` and `key`, which the sum l does not see
+//% --   finish()     emits statements that change a row's maximum m, its sum l, and the factor of its output, at the end
+//%
+//% local BK = spec.block_k
+//% local causal = spec.mask ~= "none"
+//% local all = {}
+//% local known = { name = "string", refuse = "string", arguments = "function", helpers = "function", after = "function", members = "function", begin = "function",
+//%     row_begin = "function", diagonal = "boolean", span = "function", kept = "string", transform = "function", ends = "boolean", hides = "boolean",
+//%     tile = "string", weight = "function", finish = "function" }
+//% modifier = function(given)
+//%     for key, value in pairs(given) do
+//%         if known[key] ~= type(value) then
+//%             fail("modifier " .. tostring(given.name) .. ": expected a " .. (known[key] or "known field") .. ", got a " .. type(value) .. " as '" ..
+//%                  tostring(key) .. "'")
+//%         end
+//%     end
+//%     if not given.name then fail("modifier: expected a string as 'name', got none") end
+//%     if given.refuse then fail(given.refuse) end
+//%     all[#all + 1] = given
+//% end
+//%
+//% -- In the order in which they change a score. Ends are moved by the causal mask first.
+//% for _, row in ipairs { { "window", "none" }, { "prefix", "off" }, { "sink_keys", "off" }, { "block_mask", "off" }, { "head_scale", "off" },
+//%     { "softcap", "off" }, { "alibi", "off" }, { "bias", "off" }, { "attn_mask", "off" }, { "sink", "off" }, { "dropout", "off" } } do
+//%     if spec[row[1]] ~= row[2] then include("modifiers/" .. row[1] .. ".hip") end
+//% end
+//%
+//% local function any(field)
+//%     for _, one in ipairs(all) do
+//%         if one[field] then return true end
+//%     end
+//%     return false
+//% end
+//% local function each(field)
+//%     for _, one in ipairs(all) do
+//%         if one[field] then one[field]() end
+//%     end
+//% end
+//% local function joined(field, between)
+//%     local text
+//%     for _, one in ipairs(all) do
+//%         if one[field] then text = (text and text .. between or "") .. one[field] end
+//%     end
+//%     return text
+//% end
+//%
+//% local kept, tile, ends = joined("kept", " + "), joined("tile", " && "), any("ends")
+//% score = {
+//%     any = #all > 0,
+//%     hides = any("hides"),                                              -- any key of any tile may be hidden
+//%     spans = any("span") or any("kept") or any("tile") or any("hides"), -- the loop has two ends, or tiles are left out, or none is whole
+//%     jumps = any("kept") or any("tile"),                                -- a tile's next one need not be its neighbour
+//%     fence = any("hides") or any("weight"),                             -- one score after the other: fewer registers
+//%     gaps = tile ~= nil,                                                -- the window has tiles that are not visited
+//%     transforms = any("transform"), weights = any("weight"), finishes = any("finish"), rows = any("row_begin"),
+//%     scale = spec.head_scale == "on" and "rows.score.scale[r]" or "rows.scale_log2", -- what makes a product a score, in units of log 2
+//%     arguments = function() each("arguments") end,
+//% }
+//% if score.jumps and spec.pipeline == 2 then
+//%     fail("--pipeline 2 visits neighbouring tiles, --sink-keys and --block-mask leave some out: use --pipeline 1")
+//% end
+//% if score.jumps and spec.k_path == "async" then
+//%     fail("--k-path async keeps neighbouring tiles in turn, --sink-keys and --block-mask leave some out: use --k-path lds or direct")
+//% end
+//% local causal_span = causal and score.spans
+//% score.diagonal = any("diagonal") or causal_span
+//%
+//% score.emit = function()
+//%     each("helpers")
+/* What the modifiers of the scores know. */
+struct fmha_score {
+    int seqlen_k;
+//%     if score.diagonal then
+    int diagonal; /* query i stands at key i + diagonal */
+//%     end
+//%     if ends then
+    int last_query, last_key;
+//%     end
+//%     each("members")
+};
+
+//%     each("after")
+FMHA_INLINE void fmha_score_begin(struct fmha_score &score, const struct fmha_forward_arguments &arguments, i64 batch, int head, int first_query, int seqlen_q,
+                                  int seqlen_k)
+{
+#pragma clang fp contract(off)
+    score.seqlen_k = seqlen_k;
+//%     if score.diagonal then
+//%         local diagonal = spec.mask == "causal-top-left" and "0" or "seqlen_k - seqlen_q"
+    score.diagonal = $(diagonal);
+//%     end
+//%     if ends then
+    score.last_query = seqlen_q - 1;
+    score.last_key = fmha_max(seqlen_k - 1, 0);
+//%     end
+//%     each("begin")
+    (void)arguments, (void)batch, (void)head, (void)first_query, (void)seqlen_q;
+}
+
+//%     if score.rows then
+/* What belongs to tile r of the wave's rows, which are all of query head `head`. */
+FMHA_INLINE void fmha_score_rows(struct fmha_score &score, const struct fmha_forward_arguments &arguments, i64 batch, int r, int head)
+{
+#pragma clang fp contract(off)
+//%         each("row_begin")
+    (void)batch;
+}
+
+//%     end
+//%     if score.spans then
+/* The query sees keys low <= key < high, if it sees any of them; as the query rises, neither end falls. */
+FMHA_INLINE void fmha_span(const struct fmha_score &score, int query, int &low, int &high)
+{
+    low = 0;
+    high = score.seqlen_k;
+//%         if causal_span then
+    high = fmha_min(high, query + score.diagonal + 1);
+//%         end
+//%         each("span")
+    (void)query;
+}
+
+/* Whether the query sees the key, as far as that does not depend on its score. */
+FMHA_INLINE bool fmha_in_span(const struct fmha_score &score, int key, int low, int high)
+{
+//%         if kept then
+    return (key < high) & ((key >= low) | (key < $(kept))); /* no branches */
+//%         else
+    (void)score;
+    return (key >= low) & (key < high);
+//%         end
+}
+
+//%     end
+//%     if tile then
+/* Whether the workgroup visits the tile. */
+FMHA_INLINE bool fmha_visits(const struct fmha_score &score, int tile)
+{
+    return $(tile);
+}
+
+//%     end
+//%     if score.jumps then
+/* The first tile after `tile` to be visited; one that is not below `tiles` if there is none. first: tile of the first key that the window of
+ * any row holds. */
+FMHA_INLINE int fmha_next_tile(const struct fmha_score &score, int tile, int first, int tiles)
+{
+    ++tile;
+//%         if kept then
+    if (tile < first && tile * $(BK) >= $(kept))
+        tile = first;
+//%         else
+    tile = fmha_max(tile, first);
+//%         end
+//%         if tile then
+    while (tile < tiles && !fmha_visits(score, tile)) {
+        ++tile;
+//%             if kept then
+        if (tile < first && tile * $(BK) >= $(kept))
+            tile = first;
+//%             end
+    }
+//%         end
+    (void)tiles;
+    return tile;
+}
+
+//%     end
+//%     if score.transforms then
+/* A score after scaling, in units of log 2, as the modifiers change it. */
+FMHA_INLINE float fmha_modify(const struct fmha_score &score, int r, float s, int query, int key)
+{
+#pragma clang fp contract(off)
+    (void)r, (void)query, (void)key;
+//%         each("transform")
+    return s;
+}
+
+//%     end
+//%     if score.weights then
+/* A weight, as the product with V sees it. */
+FMHA_INLINE float fmha_weight(const struct fmha_score &score, int r, float weight, int query, int key)
+{
+#pragma clang fp contract(off)
+//%         each("weight")
+    return weight;
+}
+
+//%     end
+//%     if score.finishes then
+/* A row's maximum, sum and factor of its output, when it has seen all its keys. */
+FMHA_INLINE void fmha_finish(const struct fmha_score &score, int r, float &m, float &l, float &factor)
+{
+#pragma clang fp contract(off)
+    (void)r;
+//%         each("finish")
+    (void)m, (void)l;
+}
+
+//%     end
+//% end
