@@ -9,7 +9,8 @@
  * The ISA documents do not say how a matrix instruction rounds the sums inside it, so every addition may err by a whole
  * e (a truncating adder does), in whatever order and blocking. Everything else rounds to nearest: e / 2. */
 static const double E = 0x1p-23;
-static const double FLUSHED = 0x1p-126;   /* largest absolute error of a float32 result that underflows to zero */
+static const double FLUSHED = 0x1p-126; /* largest absolute error of a float32 result that underflows to zero */
+static const double LN_FLT_MAX = 88.7;
 static const double SLACK = 1.0 + 0x1p-6; /* products of two errors, and the rounding of the reference itself */
 
 enum { KEYS_PER_TILE_MIN = 16, LANES = 8 };
@@ -28,48 +29,98 @@ static double gamma_of(double n) {
     return n * E < 1 ? n * E / (1 - n * E) : INFINITY;
 }
 
-/* What one row's bound is put together from. */
+/* What one row's bound is put together from. Arrays are indexed as the row's are; a sink is one entry more. */
 struct terms {
-    int64_t keys;
-    double rescales; /* tiles of keys at most: times that o and l may be rescaled */
-    double *delta;   /* [keys]: |log of computed weight / exact weight|, up to a factor common to the row */
+    int64_t keys, entries;
+    double rescales;      /* tiles of keys at most: times that o and l may be rescaled; the sink may do so once */
+    double *share;        /* [entries]: a_j */
+    double *below;        /* [entries]: s_j - m, 0 or less */
+    double *delta;        /* [entries]: |log of computed weight / exact weight|, up to a factor common to the row */
+    double *weight_error; /* [entries]: |computed a_j - a_j| at most, if P, l and o were exact sums of the weights */
     double delta_max;
-    double
-        *weight_error; /* [keys]: |computed a_j - a_j| at most, if P, l and o were exact sums of the computed weights */
-    double lse_error;  /* the same of ln sum exp s_j */
+    double lse_error; /* of ln sum exp s_j */
 };
 
-/* delta_j, in four parts: the dot product (zeros of q add nothing, exactly); three roundings on the way to the exponent
- * (log2 e in float32, times the scale, times the sum); the subtraction of the maximum, together with those of the
- * maxima of later tiles from each other, which telescope to m - s_j; the hardware's 2^x, one e, in P and in each
- * rescaling. */
+/* cap tanh(x / cap), computed as cap - 2 cap / (1 + 2^t) with t = 2 log2 e / cap x. What x is off by passes through the
+ * function as it is: that is the difference of two values of it. Of the rest, 2^t errs by one e, which moves
+ * r = 1 / (1 + 2^t) by e r (1 - r), e / 4 at most; the sum by half an e of r, its reciprocal by one, r being 1 or less;
+ * the factor 2 cap log2 e has log2 e and a product rounded, and its product with r: 2 cap (1/4 + 3) e. The minuend is
+ * off by e cap, the difference rounded by e / 2 cap: 8 e cap. Forms of |x| and of (2^t - 1) / (2^t + 1) stay below. */
+static double capped_error(double cap, double x, double error) {
+    double value = cap * tanh(x / cap);
+    double passed = fmax(cap * tanh((x + error) / cap) - value, value - cap * tanh((x - error) / cap));
+    return passed + 8 * E * cap;
+}
+
+/* A user's modifier may bend the score as it likes between what it may be given; and is trusted to err by 8 e of the
+ * larger of what it is given and what it returns, once multiplied by log2 e. */
+static double modified_error(const struct reference_row *row, int64_t j, double error) {
+    const struct reference_problem *problem = row->problem;
+    struct reference_place place = {row->batch,
+                                    row->head,
+                                    row->query,
+                                    row->key[j],
+                                    reference_seqlen_q(problem, row->batch),
+                                    reference_seqlen_k(problem, row->batch)};
+    double given = row->unmodified[j], returned = row->score[j];
+    double above = fabs(problem->modify(problem->modify_context, given + error, &place) - returned);
+    double under = fabs(problem->modify(problem->modify_context, given - error, &place) - returned);
+    return fmax(above, under) + 8 * E * fmax(fabs(given), fabs(returned));
+}
+
+/* How far a score may be off, in natural units, and what is common to all keys of a row left out. First the dot product
+ * (zeros of q add nothing, exactly) and three roundings (log2 e in float32, times the scale, times the sum); a factor
+ * of the head is a fourth. With a cap the factor is divided by it as well: a reciprocal and a product, 1.5 e.
+ *
+ * ALiBi: the distance is exact below 2^24; log2 e, the slope times it and the product with the distance are rounded.
+ * Bias: exact as it comes; log2 e and the product are rounded. So 1.5 e of either, and half an e for each sum, whose
+ * result is the last score or less than all that was added away from it. Fused multiply-adds round less often. */
+static double score_error(const struct reference_row *row, int64_t j, double nonzero) {
+    const struct reference_problem *problem = row->problem;
+    double relative = gamma_of(nonzero) + 1.5 * E + (problem->head_scale ? 0.5 * E : 0);
+    if (problem->softcap > 0)
+        relative += 1.5 * E;
+    double error = relative * row->score_mass[j] + (nonzero + 2) * FLUSHED;
+    if (problem->softcap > 0)
+        error = capped_error(problem->softcap, row->scaled[j], error);
+    int sums = (problem->alibi != NULL) + (problem->bias.values != NULL);
+    if (sums)
+        error += 1.5 * E * row->added_mass[j] + 0.5 * E * sums * (fabs(row->unmodified[j]) + row->added_mass[j]) +
+                 2 * sums * FLUSHED;
+    return problem->modify ? modified_error(row, j, error) : error;
+}
+
+/* delta_j, in three parts: the score; the subtraction of the maximum, together with those of the maxima of later tiles
+ * from each other, which telescope to m - s_j; the hardware's 2^x, one e, in P and in each rescaling. A sink is a score
+ * that is log2 e, rounded, times what was given, rounded. */
 static void exponent_errors(struct terms *terms, const struct reference_row *row, int64_t head_dim) {
-    double nonzero = 0, scale_floor = FLUSHED;
+    double nonzero = 0;
     for (int64_t d = 0; d < head_dim; d++)
         nonzero += row->q[d] != 0;
-    double relative = gamma_of(nonzero) + 1.5 * E;
     terms->delta_max = 0;
-    for (int64_t j = 0; j < terms->keys; j++) {
-        double delta = relative * row->score_mass[j] + E * (row->max - row->score[j]) + (terms->rescales + 1) * E +
-                       (nonzero + 2) * scale_floor;
-        terms->delta[j] = delta;
-        terms->delta_max = fmax(terms->delta_max, delta);
+    for (int64_t j = 0; j < terms->entries; j++) {
+        bool is_key = j < terms->keys;
+        terms->below[j] = (is_key ? row->score[j] : row->sink) - row->max;
+        terms->share[j] = is_key ? row->weight[j] : exp(terms->below[j]) / row->sum;
+        terms->delta[j] = (is_key ? score_error(row, j, nonzero) : E * fabs(row->sink) + FLUSHED) -
+                          E * terms->below[j] + (terms->rescales + 1) * E;
+        terms->delta_max = fmax(terms->delta_max, terms->delta[j]);
     }
 }
 
 /* When every delta is small: exp(delta) <= 1 + delta + delta^2 and exp(-delta) >= 1 - delta. A weight is largest when
  * its own error is up and all others' are down, and the other way round. */
-static void weight_errors_small(struct terms *terms, const struct reference_row *row) {
+static void weight_errors_small(struct terms *terms) {
     double low_sum = 0, high_sum = 0, up = 0, down = 0;
-    for (int64_t j = 0; j < terms->keys; j++) {
-        double a = row->weight[j], delta = terms->delta[j];
+    for (int64_t j = 0; j < terms->entries; j++) {
+        double a = terms->share[j], delta = terms->delta[j];
         low_sum += a * (1 - delta);
         high_sum += a * (1 + delta + delta * delta);
         up += a * (delta + delta * delta);
         down += a * delta;
     }
-    for (int64_t j = 0; j < terms->keys; j++) {
-        double a = row->weight[j], delta = terms->delta[j];
+    for (int64_t j = 0; j < terms->entries; j++) {
+        double a = terms->share[j], delta = terms->delta[j];
         double low = a * (1 - delta), high = a * (1 + delta + delta * delta);
         double largest = high / (high + fmax(low_sum - low, 0)), smallest = low / (low + fmax(high_sum - high, 0));
         terms->weight_error[j] = fmax(largest - a, a - smallest);
@@ -83,23 +134,23 @@ static double share(double log_x, double log_rest, double rest_factor) {
 }
 
 /* The same for any delta, in logarithms. */
-static void weight_errors_any(struct terms *terms, const struct reference_row *row) {
+static void weight_errors_any(struct terms *terms, double sum) {
     double low_max = -INFINITY, high_max = -INFINITY, low_sum = 0, high_sum = 0;
-    for (int64_t j = 0; j < terms->keys; j++) {
-        low_max = fmax(low_max, row->score[j] - row->max - terms->delta[j]);
-        high_max = fmax(high_max, row->score[j] - row->max + terms->delta[j]);
+    for (int64_t j = 0; j < terms->entries; j++) {
+        low_max = fmax(low_max, terms->below[j] - terms->delta[j]);
+        high_max = fmax(high_max, terms->below[j] + terms->delta[j]);
     }
-    for (int64_t j = 0; j < terms->keys; j++) {
-        low_sum += exp(row->score[j] - row->max - terms->delta[j] - low_max);
-        high_sum += exp(row->score[j] - row->max + terms->delta[j] - high_max);
+    for (int64_t j = 0; j < terms->entries; j++) {
+        low_sum += exp(terms->below[j] - terms->delta[j] - low_max);
+        high_sum += exp(terms->below[j] + terms->delta[j] - high_max);
     }
-    for (int64_t j = 0; j < terms->keys; j++) {
-        double low = row->score[j] - row->max - terms->delta[j], high = row->score[j] - row->max + terms->delta[j];
+    for (int64_t j = 0; j < terms->entries; j++) {
+        double low = terms->below[j] - terms->delta[j], high = terms->below[j] + terms->delta[j];
         double largest = share(high, low_max, low_sum - exp(low - low_max));
         double smallest = share(low, high_max, high_sum - exp(high - high_max));
-        terms->weight_error[j] = fmax(0, fmax(largest - row->weight[j], row->weight[j] - smallest));
+        terms->weight_error[j] = fmax(0, fmax(largest - terms->share[j], terms->share[j] - smallest));
     }
-    terms->lse_error = fmax(high_max + log(high_sum) - log(row->sum), log(row->sum) - (low_max + log(low_sum)));
+    terms->lse_error = fmax(high_max + log(high_sum) - log(sum), log(sum) - (low_max + log(low_sum)));
 }
 
 /* output[d] = sum_j coefficient_j |v_jd| */
@@ -150,23 +201,26 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
     /* The key that set the maximum has weight 1, so the computed l is 1 at least, whatever the scores' errors. */
     double l_least = fmax(1, row->sum * exp(-2 * terms->delta_max));
     double p_absolute = bound_absolute(type) / l_least;
-    double weight_error_sum = 0;
+    double weight_error_sum = 0, factor = row->keep_factor;
     for (int64_t j = 0; j < terms->keys; j++) {
         double error = terms->weight_error[j];
         weight_error_sum += error;
-        coefficient[j] = error + (row->weight[j] + error) * product_error + p_absolute;
+        coefficient[j] = factor * (error + (row->weight[j] + error) * product_error + p_absolute);
+        if (row->kept && !row->kept[j])
+            coefficient[j] = 0; /* a dropped weight is a zero */
     }
     sum_magnitudes(row, head_dim_v, coefficient, output);
-    /* The quotient: l's own error, then a reciprocal and a multiplication. */
-    double quotient_error = (1 + 2 * E) / (1 - fmin(sum_error, 0.5)) - 1;
+    /* The quotient: l's own error, then a reciprocal and a multiplication. Dropout's factor has a difference rounded, a
+     * reciprocal, and a product: of each weight before it becomes P, or of O. */
+    double quotient_error = (1 + (row->kept ? 5 : 2) * E) / (1 - fmin(sum_error, 0.5)) - 1;
     double underflow = (2 * (double)terms->keys + terms->rescales + 2) * FLUSHED;
     for (int64_t d = 0; d < head_dim_v; d++) {
         double bound = output[d], magnitude = fabs(row->output[d]);
         /* Where scores cannot be told apart: both outputs are means of the same values, so their distance has an end.
          */
         if (weight_error_sum > 1)
-            bound = fmin(bound,
-                         (2 + product_error + (double)terms->keys * p_absolute) * column_maximum(row, head_dim_v, d));
+            bound = fmin(bound, factor * (2 + product_error + (double)terms->keys * p_absolute) *
+                                    column_maximum(row, head_dim_v, d));
         bound += (magnitude + bound) * quotient_error + underflow;
         bound += (magnitude + bound) * unit + bound_absolute(type); /* O rounded */
         if (isinf(row->output[d]))
@@ -177,59 +231,112 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
 }
 
 /* ln 2 * m + ln l in float32: l's own error; m and log2 l each times a rounded ln 2; log2 to one e, near 1 absolute;
- * the sum. */
+ * the sum. A sink may join l without becoming its maximum as long as l does not overflow: m is then that of the keys.
+ */
 static double lse_bound(const struct terms *terms, const struct reference_row *row) {
     double sum_error = gamma_of((double)terms->keys + terms->rescales);
-    double bound = terms->lse_error + sum_error + E * fabs(row->max) + 2 * E * fabs(log(row->sum)) + E +
-                   0.5 * E * fabs(row->lse) + FLUSHED;
+    double maximum = fabs(row->max), log_sum = fabs(log(row->sum)), of_keys = -INFINITY;
+    for (int64_t j = 0; j < terms->keys; j++)
+        of_keys = fmax(of_keys, row->score[j]);
+    if (terms->keys && row->sink - of_keys < LN_FLT_MAX) {
+        maximum = fmax(maximum, fabs(of_keys));
+        log_sum = fmax(log_sum, fabs(row->lse - of_keys));
+    }
+    double bound =
+        terms->lse_error + sum_error + E * maximum + 2 * E * log_sum + E + 0.5 * E * fabs(row->lse) + FLUSHED;
     return bound * SLACK;
+}
+
+/* Blocks of 16 keys in which the row sees one: no kernel has more tiles with a key of the row. (Where tiles begin
+ * elsewhere there may be one more; but the first one has nothing to rescale.) */
+static int64_t tiles_at_most(const struct reference_row *row) {
+    int64_t tiles = 0;
+    for (int64_t j = 0; j < row->key_count; j++)
+        tiles += j == 0 || row->key[j] / KEYS_PER_TILE_MIN != row->key[j - 1] / KEYS_PER_TILE_MIN;
+    return tiles;
 }
 
 bool bound_row(enum half_type type, const struct reference_row *row, int64_t head_dim, int64_t head_dim_v,
                double *output, double *lse) {
+    bool has_sink = row->sink != -INFINITY;
+    int64_t entries = row->key_count + has_sink;
     for (int64_t d = 0; d < head_dim_v; d++)
         output[d] = row->key_count && !isfinite(row->lse) ? NAN : 0;
-    *lse = row->key_count && !isfinite(row->lse) ? NAN : 0;
-    if (!row->key_count || !isfinite(row->lse))
+    *lse = entries && !isfinite(row->lse) ? NAN : 0;
+    if (!entries || !isfinite(row->lse))
         return true;
-    double *scratch = malloc((size_t)row->key_count * 3 * sizeof(double));
+    double *scratch = malloc((size_t)entries * 5 * sizeof *scratch);
     if (!scratch)
         return false;
-    int64_t tiles_at_most = (row->key_count + KEYS_PER_TILE_MIN - 1) / KEYS_PER_TILE_MIN;
     struct terms terms = {.keys = row->key_count,
-                          .rescales = (double)tiles_at_most,
-                          .delta = scratch,
-                          .weight_error = scratch + row->key_count};
+                          .entries = entries,
+                          .rescales = (double)(tiles_at_most(row) + has_sink),
+                          .share = scratch,
+                          .below = scratch + entries,
+                          .delta = scratch + 2 * entries,
+                          .weight_error = scratch + 3 * entries};
     exponent_errors(&terms, row, head_dim);
     if (terms.delta_max <= 0x1p-4)
-        weight_errors_small(&terms, row);
+        weight_errors_small(&terms);
     else
-        weight_errors_any(&terms, row);
-    output_bounds(type, &terms, row, head_dim_v, scratch + 2 * row->key_count, output);
+        weight_errors_any(&terms, row->sum);
+    if (row->key_count)
+        output_bounds(type, &terms, row, head_dim_v, scratch + 4 * entries, output);
     *lse = lse_bound(&terms, row);
     free(scratch);
     return true;
 }
 
-/* Whether the weights of a row differ by enough of the type's steps to be rounded in another way than another row's.
- * Scores scatter, as the weights count them, by about what the weights do, relative. */
-static bool weights_differ(enum half_type type, const struct reference_row *row) {
-    const double steps = 32;
-    double mean = 0, variance = 0;
-    for (int64_t j = 0; j < row->key_count; j++)
-        mean += row->weight[j] * (row->score[j] - row->max);
-    for (int64_t j = 0; j < row->key_count; j++) {
-        double difference = row->score[j] - row->max - mean;
-        variance += row->weight[j] * difference * difference;
-    }
-    return sqrt(variance) >= steps * bound_unit(type);
+/* By how much a capped score follows the score. */
+static double cap_slope(double cap, double score) {
+    double ratio = cap > 0 ? tanh(score / cap) : 0;
+    return 1 - ratio * ratio;
 }
 
-/* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. Rows whose
- * weights are all alike, or one of which is nearly all, repeat each other: they are no samples. */
+/* Whether a row's rounding errors are its own and the type's. They are not
+ * - where its weights differ by too little to be rounded in another way than those of other rows. q.k scatters, as the
+ *   weights count it, by about what they do, relative; where a cap is reached it moves them no more, and what else is
+ *   added to scores is the same in many rows;
+ * - where float32's errors of scores are as large as the type's of weights;
+ * - where a sink outweighs all keys by so much that P is made of subnormals, or of zeros. */
+static bool is_sample(enum half_type type, const struct reference_row *row) {
+    const double steps = 32, cap = row->problem->softcap;
+    double mean = 0, square = 0, of_keys = 0, steep = 0, mass = 0, largest = 0;
+    for (int64_t j = 0; j < row->key_count; j++) {
+        double slope = cap_slope(cap, row->scaled[j]), a = row->weight[j];
+        of_keys += a; /* less than 1 with a sink */
+        largest = fmax(largest, a);
+        steep += a * slope;
+        mass += a * (row->score_mass[j] + row->added_mass[j] + cap);
+        mean += slope > 0 ? a * slope * row->scaled[j] : 0;
+    }
+    for (int64_t j = 0; j < row->key_count; j++) {
+        double slope = cap_slope(cap, row->scaled[j]);
+        double difference = (slope > 0 ? slope * row->scaled[j] : 0) - mean / of_keys;
+        square += row->weight[j] * difference * difference;
+    }
+    return sqrt(square / of_keys) >= steps * bound_unit(type) && steep >= of_keys / 4 &&
+           E * mass / of_keys <= bound_unit(type) / 8 && largest * row->sum >= 0x1p-4;
+}
+
+/* The heaviest key's weight is 1. Dropout's factor times it is rounded alike in each row, unless it is applied to O: so
+ * much of a row's error, in units of the type, may be the same in all rows. */
+static double common_error(enum half_type type, const struct reference_row *row, int64_t head_dim_v, double unit) {
+    int64_t heaviest = 0;
+    double rounded = half_to_double(type, half_from_double(type, row->keep_factor)), magnitude = 0;
+    for (int64_t j = 1; j < row->key_count; j++)
+        heaviest = row->weight[j] > row->weight[heaviest] ? j : heaviest;
+    if (!row->kept || !row->kept[heaviest])
+        return 0;
+    for (int64_t d = 0; d < head_dim_v; d++)
+        magnitude += fabs(row->v[row->key[heaviest] * head_dim_v + d]);
+    return fabs(rounded - row->keep_factor) * row->weight[heaviest] * magnitude / unit;
+}
+
+/* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got) {
-    if (!weights_differ(type, row))
+    if (!is_sample(type, row))
         return;
     double error[2] = {0, 0}, unit = 0;
     for (int64_t d = 0; d < head_dim_v; d++) {
@@ -241,6 +348,7 @@ void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct r
     if (!isfinite(error[0]) || !isfinite(unit) || unit == 0)
         return;
     bias->rows++;
+    bias->common += common_error(type, row, head_dim_v, unit);
     if (row->key_count > bias->keys_max)
         bias->keys_max = row->key_count;
     for (int direction = 0; direction < 2; direction++) {
@@ -251,6 +359,7 @@ void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct r
 
 void bound_bias_merge(struct bound_bias *into, const struct bound_bias *from) {
     into->rows += from->rows;
+    into->common += from->common;
     if (from->keys_max > into->keys_max)
         into->keys_max = from->keys_max;
     for (int direction = 0; direction < 2; direction++) {
@@ -264,9 +373,10 @@ void bound_bias_result(const struct bound_bias *bias, enum half_type type, doubl
     if (bias->rows < 32) /* the scatter of fewer says little */
         return;
     /* Six standard errors of the mean, as the rows scatter about it; and what may be left on average: float32 sums that
-     * truncate, half an e for each key, and 1/16 for the rest. Truncating P or O to the type makes about -0.7. */
-    double systematic = 0x1p-4 + (double)bias->keys_max * 0.5 * E / bound_unit(type);
+     * truncate, half an e for each key, what is common to all, and 1/16 for the rest. Truncating P or O to the type
+     * makes about -0.7. */
     double rows = (double)bias->rows;
+    double systematic = 0x1p-4 + (double)bias->keys_max * 0.5 * E / bound_unit(type) + bias->common / rows;
     for (int direction = 0; direction < 2; direction++) {
         double average = bias->sum[direction] / rows;
         double variance = fmax(bias->sum_squared[direction] / rows - average * average, 0) * rows / (rows - 1);

@@ -10,9 +10,9 @@
 #include "reference.h"
 
 /* Bounds of one row from what the reference saw of it: output[head_dim_v] and *lse, absolute, 0 where the value must be
- * exact (no visible key, an infinity), NAN where the kernel may give NAN: the reference is NAN, or it is an infinity of
- * V whose weight the kernel may round to zero. `type`: of the inputs, of P and of O. Returns false when there is no
- * memory. Safe with threads. */
+ * exact (O without a visible key, LSE without one and without a sink, an infinity), NAN where the kernel may give NAN:
+ * the reference is NAN, or it is an infinity of V whose weight the kernel may round to zero. `type`: of the inputs, of
+ * P and of O. Returns false when there is no memory. Safe with threads. */
 bool bound_row(enum half_type type, const struct reference_row *row, int64_t head_dim, int64_t head_dim_v,
                double *output, double *lse);
 
@@ -24,10 +24,11 @@ double bound_unit(enum half_type type);
 struct bound_bias {
     int64_t rows, keys_max;
     double sum[2], sum_squared[2]; /* of the rows' errors; [0] away from zero, [1] upward */
+    double common;                 /* sum of what of each row's error may be the same in all */
 };
 
 /* Adds the errors of one row, got - expected. Left out are rows with a value that is not finite and rows whose
- * weights are too much alike to be rounded in ways of their own. */
+ * errors are not their own and the type's: weights too much alike, scores or a sink too large. */
 void bound_bias_add(struct bound_bias *bias, enum half_type type, const struct reference_row *row, int64_t head_dim_v,
                     const double *got);
 

@@ -146,7 +146,7 @@ static void tell_visited(struct visit *visit) {
  * no overflow. */
 static bool scores_fit(const struct reference_row *row) {
     for (int64_t j = 0; j < row->key_count; j++)
-        if (isfinite(row->score_mass[j]) && row->score_mass[j] > (double)FLT_MAX * LN2)
+        if (isfinite(row->score_mass[j]) && row->score_mass[j] + row->added_mass[j] > (double)FLT_MAX * LN2)
             return false;
     return true;
 }
