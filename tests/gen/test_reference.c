@@ -52,25 +52,55 @@ static void run_reference(struct run *run) {
     cr_assert(reference_run(&run->problem, run->output, run->lse, NULL, NULL, 2, &error), "%s", error.text);
 }
 
+static double at(const struct reference_plane *plane, int64_t b, int64_t h, int64_t i, int64_t j) {
+    return (
+        (const double *)plane->values)[b * plane->stride_batch + h * plane->stride_head + i * plane->stride_row + j];
+}
+
+/* The ends of what a row sees. */
+static bool is_between_ends(const struct reference_problem *p, int64_t b, int64_t j, int64_t diagonal) {
+    int64_t low = 0, keys = p->lengths_k ? p->lengths_k[b] : p->seqlen_k, high = keys;
+    if (p->mask != REFERENCE_MASK_NONE && diagonal + 1 < high)
+        high = diagonal + 1;
+    if (p->window && p->window_left >= 0 && diagonal - p->window_left > low)
+        low = diagonal - p->window_left;
+    if (p->window && p->window_right >= 0 && diagonal + 1 + p->window_right < high)
+        high = diagonal + 1 + p->window_right;
+    int64_t prefix = !p->prefix ? 0 : p->prefix[b] < keys ? p->prefix[b] : keys;
+    if (prefix > high)
+        high = prefix;
+    return j < high && (j >= low || j < p->sink_keys);
+}
+
 /* One loop over everything, mask as a condition on each pair. */
 static void check_plainly(const struct run *run) {
     const struct reference_problem *p = &run->problem;
     for (int64_t b = 0; b < p->batch; b++)
         for (int64_t h = 0; h < p->heads_q; h++)
-            for (int64_t i = 0; i < p->seqlen_q; i++) {
+            for (int64_t i = 0; i < (p->lengths_q ? p->lengths_q[b] : p->seqlen_q); i++) {
                 int64_t row = (b * p->heads_q + h) * p->seqlen_q + i;
                 int64_t head_k = b * p->heads_k + h * p->heads_k / p->heads_q;
-                double sum = 0, *o = doubles(p->head_dim_v);
+                int64_t queries = p->lengths_q ? p->lengths_q[b] : p->seqlen_q;
+                int64_t keys = p->lengths_k ? p->lengths_k[b] : p->seqlen_k;
+                int64_t diagonal = p->mask == REFERENCE_MASK_CAUSAL_TOP_LEFT ? i : i + keys - queries;
+                double sum = p->sink ? exp(p->sink[h]) : 0, *o = doubles(p->head_dim_v);
                 for (int64_t j = 0; j < p->seqlen_k; j++) {
-                    if (p->mask == REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT && !(j <= i + p->seqlen_k - p->seqlen_q))
-                        continue;
-                    if (p->mask == REFERENCE_MASK_CAUSAL_TOP_LEFT && !(j <= i))
+                    if (!is_between_ends(p, b, j, diagonal))
                         continue;
                     double score = 0;
                     for (int64_t d = 0; d < p->head_dim; d++)
                         score += run->q[row * p->head_dim + d] * run->k[(head_k * p->seqlen_k + j) * p->head_dim + d];
-                    double weight = exp(p->scale * score);
+                    score *= p->scale * (p->head_scale ? p->head_scale[h] : 1);
+                    if (p->softcap > 0)
+                        score = p->softcap * tanh(score / p->softcap);
+                    if (p->alibi)
+                        score -= p->alibi[b * p->heads_q + h] * fabs((double)(diagonal - j));
+                    if (p->bias.values)
+                        score += at(&p->bias, b, h, i, j);
+                    double weight = exp(score);
                     sum += weight;
+                    if (p->dropout > 0)
+                        weight *= reference_keeps(p, b, h, i, j) ? 1 / (1 - p->dropout) : 0;
                     for (int64_t d = 0; d < p->head_dim_v; d++)
                         o[d] += weight * run->v[(head_k * p->seqlen_k + j) * p->head_dim_v + d];
                 }
@@ -169,6 +199,70 @@ Test(reference, agrees_with_the_plainest_formula) {
         check_plainly(&run);
         run_free(&run);
     }
+}
+
+/* Numbers of each head, sequence and row that no other has; one thing after the other is taken away again. */
+Test(reference, agrees_with_the_plainest_formula_with_everything_on) {
+    enum { BATCH = 3, HEADS = 4, QUERIES = 13, KEYS = 21 };
+    double slopes[BATCH * HEADS], factors[HEADS], sinks[HEADS], *biases = doubles(BATCH * HEADS * QUERIES * KEYS);
+    const int64_t lengths_q[] = {13, 0, 7}, lengths_k[] = {5, 21, 20}, prefixes[] = {2, 3, 30};
+    uint64_t state = 1;
+    for (int index = 0; index < BATCH * HEADS; index++)
+        slopes[index] = 0.1 + 0.05 * index;
+    for (int index = 0; index < HEADS; index++) {
+        factors[index] = 1 + 0.3 * index;
+        sinks[index] = index - 1.5;
+    }
+    for (int index = 0; index < BATCH * HEADS * QUERIES * KEYS; index++)
+        biases[index] = inputs_next(&state) % 5 ? inputs_normal(&state) : -INFINITY;
+    for (int taken = 0; taken < 10; taken++) {
+        struct reference_problem problem = {.batch = BATCH,
+                                            .heads_q = HEADS,
+                                            .heads_k = 2,
+                                            .seqlen_q = QUERIES,
+                                            .seqlen_k = KEYS,
+                                            .head_dim = 6,
+                                            .head_dim_v = 11,
+                                            .mask = (enum reference_mask)(taken % 3),
+                                            .scale = 0.4,
+                                            .lengths_q = lengths_q,
+                                            .lengths_k = lengths_k,
+                                            .window = true,
+                                            .window_left = 5,
+                                            .window_right = 1,
+                                            .sink_keys = 2,
+                                            .prefix = prefixes,
+                                            .softcap = 2,
+                                            .alibi = slopes,
+                                            .bias = {biases, HEADS * QUERIES * KEYS, QUERIES * KEYS, KEYS},
+                                            .sink = sinks,
+                                            .head_scale = factors,
+                                            .dropout = 0.3,
+                                            .dropout_seed = 9};
+        if (taken >= 1)
+            problem.prefix = NULL;
+        if (taken >= 2)
+            problem.sink_keys = 0;
+        if (taken >= 3)
+            problem.dropout = 0;
+        if (taken >= 4)
+            problem.sink = NULL;
+        if (taken >= 5)
+            problem.bias = (struct reference_plane){NULL, 0, 0, 0};
+        if (taken >= 6)
+            problem.lengths_q = NULL;
+        if (taken >= 7)
+            problem.softcap = 0;
+        if (taken >= 8)
+            problem.window = false;
+        if (taken >= 9)
+            problem.alibi = NULL;
+        struct run run = run_new(problem, 17);
+        run_reference(&run);
+        check_plainly(&run);
+        run_free(&run);
+    }
+    free(biases);
 }
 
 Test(reference, two_keys_by_hand) {
