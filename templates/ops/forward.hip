@@ -1,5 +1,6 @@
 //% -- Forward attention: O = softmax(scale Q K^T + mask) V and LSE = log sum exp, in one pass over the keys.
 //% --   ops/tiles.hip         how K and V reach the matrix unit
+//% --   ops/pages.hip         where their rows stand in pages
 //% --   ops/forward_kq.hip    S^T = K Q^T: a lane owns a query        ops/forward_qk.hip    S = Q K^T
 //% -- Both orientations define struct fmha_rows and the functions on it that the kernel below calls.
 //%
@@ -7,12 +8,18 @@
 //% local threads = spec.wave * spec.waves
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
+//% -- Each sequence of a batch has a length of its own: of queries, of keys; and rows of its own in a packed batch's tensors.
+//% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
+//% local packed_keys, padded_keys = packed and not paged, padded or paged
 //%
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end
-//% for _, feature in ipairs { { "varlen", "none" }, { "paged" } } do
-//%     if spec[feature[1]] ~= (feature[2] or "off") then fail(feature[1] .. " is not built yet") end
+//% if spec.v_layout == "transposed" then
+//%     if paged then fail("--paged with --v-layout transposed: a page holds rows of keys, of V too; leave out --v-layout transposed") end
+//%     if packed and fast then
+//%         fail("--varlen packed with --v-layout transposed: a sequence's keys begin anywhere in a row of V, not at 16 bytes; add --align 2")
+//%     end
 //% end
 //% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
 //% local key_rows = tonumber(spec.matrix:match("%d+$")) -- keys of a product
@@ -52,7 +59,21 @@
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
 //%     k_fence = spec.k_path == "direct" and ((D > 128 or not fast) and 1 or 4) or spec.q_path == "lds" and not fast and 2 or
 //%         spec.orientation == "qk" and not v_lds and 4 or 0,
+//%     -- The queries of the workgroup's sequence: their number, and where they begin in Q, O and LSE.
+//%     seqlen_q = (packed or padded) and "rows.seqlen_q" or "arguments.seqlen_q",
+//%     q_begin = packed and "rows.first_row * arguments.stride_q_row" or "batch * arguments.stride_q_batch",
+//%     o_begin = packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch",
+//%     lse_row = packed and "rows.head[r] * arguments.tokens_q + rows.first_row" or
+//%         "(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q",
 //% }
+//% forward.sequence_members = function()
+//%     if packed then
+    i64 first_row; /* of the sequence in Q and O; the same in all lanes, as the next */
+//%     end
+//%     if packed or padded then
+    int seqlen_q;
+//%     end
+//% end
 //% local block_q = spec.block_m // spec.gqa
 //% include("ops/score.hip")
 //% forward.diagonal = causal and not score.spans -- the rows know it; else the modifiers do
@@ -77,37 +98,65 @@
 //% local q_at = v_at + tiles.v_elements
 //% local p_at = q_at + q_elements
 //% local flag_at = 2 * (p_at + p_elements)
-//% local lds_bytes = flag_at + tiles.flag_bytes
+//% local pages_at = flag_at + tiles.flag_bytes
+//% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k")
 //% end
 //%
+//% -- The outermost dimension of a tensor: the batch, the pages, or none where the sequences are packed.
+//% local outer = { q = not packed and "batch", k = paged and "pages" or not packed and "batch" }
+//% outer.o, outer.v = outer.q, outer.k
 //% for _, tensor in ipairs { "q", "k", "v", "o" } do
-//%     local heads = (tensor == "q" or tensor == "o") and "heads_q" or "heads_k"
-//%     local shape = tensor == "q" and "seqlen_q head_dim" or tensor == "k" and "seqlen_k head_dim" or
-//%         tensor == "o" and "seqlen_q head_dim_v" or spec.v_layout == "transposed" and "head_dim_v seqlen_k" or "seqlen_k head_dim_v"
+//%     local of_queries = tensor == "q" or tensor == "o"
+//%     local heads = of_queries and "heads_q" or "heads_k"
+//%     local dims = (tensor == "q" or tensor == "k") and "head_dim" or "head_dim_v"
+//%     local rows = of_queries and (packed and "tokens_q" or "seqlen_q") or paged and "page_size" or packed and "tokens_k" or "seqlen_k"
+//%     local shape = tensor == "v" and spec.v_layout == "transposed" and dims .. " " .. rows or rows .. " " .. dims
 //%     local stride = "stride_" .. tensor .. "_"
 //%     argument {
 //%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read", align = spec.align,
-//%         shape = "batch " .. heads .. " " .. shape,
-//%         strides = stride .. "batch " .. stride .. "head " .. stride .. "row 1",
+//%         shape = (outer[tensor] and outer[tensor] .. " " or "") .. heads .. " " .. shape,
+//%         strides = (outer[tensor] and stride .. "batch " or "") .. stride .. "head " .. stride .. "row 1",
 //%     }
 //% end
 //% for _, tensor in ipairs { "q", "k", "v", "o" } do
 //%     for _, axis in ipairs { "batch", "head", "row" } do
-//%         argument { name = "stride_" .. tensor .. "_" .. axis, kind = "value", type = "i64" }
-//%         if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % 8", "equals", 0) end
+//%         if axis ~= "batch" or outer[tensor] then
+//%             argument { name = "stride_" .. tensor .. "_" .. axis, kind = "value", type = "i64" }
+//%             if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % 8", "equals", 0) end
+//%         end
 //%     end
 //% end
 //% argument {
-//%     name = "lse", kind = "buffer", type = "f32", access = "write", optional = true, shape = "batch heads_q seqlen_q",
-//%     strides = "heads_q*seqlen_q seqlen_q 1",
+//%     name = "lse", kind = "buffer", type = "f32", access = "write", optional = true,
+//%     shape = packed and "heads_q tokens_q" or "batch heads_q seqlen_q", strides = packed and "tokens_q 1" or "heads_q*seqlen_q seqlen_q 1",
 //% }
+//% if packed then argument { name = "tokens_q", kind = "value", type = "i64" } end
 //% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do
-//%     argument { name = name, kind = "value", type = "i32" }
+//%     if not (packed and name == "seqlen_q" or (packed or padded_keys) and name == "seqlen_k") then argument { name = name, kind = "value", type = "i32" } end
 //% end
 //% argument { name = "scale", kind = "value", type = "f32" }
+//% for _, axis in ipairs { "q", "k" } do
+//%     local name
+//%     if axis == "q" and packed or axis == "k" and packed_keys then name = "cu_seqlens_" .. axis end
+//%     if axis == "q" and padded or axis == "k" and padded_keys then name = "seqlens_" .. axis end
+//%     if name then
+//%         argument { name = name, kind = "buffer", type = "i32", access = "read", shape = name:match("^cu") and "batch+1" or "batch", strides = "1" }
+//%     end
+//% end
+//% if paged then
+//%     argument {
+//%         name = "block_table", kind = "buffer", type = "i32", access = "read", shape = "batch ceil_div(seqlen_k,page_size)",
+//%         strides = "stride_block_table 1",
+//%     }
+//%     argument { name = "stride_block_table", kind = "value", type = "i64" }
+//%     argument { name = "page_size", kind = "value", type = "i32" }
+//%     constraint("page_size", "min", 1)
+//%     constraint("page_size", "max", 256)
+//%     constraint("256 % page_size", "equals", 0) -- a power of two
+//% end
 //% score.arguments()
 //%
 //% constraint("heads_q % heads_k", "equals", 0)
@@ -128,6 +177,15 @@
 //%     flushes_subnormals = arch.flushes_subnormals,
 //% }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
+//% if packed then
+/* Q and O have the rows of all sequences one behind the other; sequence b has rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] - 1. */
+//% end
+//% if packed_keys then
+/* K and V likewise, by cu_seqlens_k. */
+//% end
+//% if paged then
+/* Key j of sequence b is row j % page_size of page block_table[b][j / page_size], of K and of V. */
+//% end
 struct fmha_forward_arguments {
 //% local c_types = { f16 = "element", bf16 = "element", f32 = "float", i32 = "int", i64 = "i64", u32 = "u32", u8 = "unsigned char" }
 //% for _, a in ipairs(arguments) do
@@ -151,8 +209,13 @@ struct fmha_forward_arguments {
  * would be NaN: so what is not finite in a masked tile's V is left out of the products, and `broken` becomes not 0. */
 //% end
 //% local places = score.jumps and "int tile, int next, int tiles, int full" or "int tile, int tiles, int full"
+//% if paged and score.jumps and pages.ahead then places = "int tile, int next, int after, int tiles, int full" end
+//% local next_tile = score.jumps and "next" or "tile + 1"
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(places), bool masked, u32 &broken)
 {
+//% if paged then
+    fmha_find_rows(keys, $(pages.tile), $(pages.next));
+//% end
 //% if tiles.lds then
 //%     if spec.k_path == "async" then
     fmha_arrived();
@@ -163,7 +226,15 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(pla
     fmha_store_tile(keys, tile, masked);
     fmha_barrier();
 //%         end
-//%         if spec.k_path == "async" then
+//%         if paged and spec.k_path == "async" then
+    if (tile + 1 < tiles) /* into the place of the tile before, which nobody reads any more */
+        fmha_prefetch(keys, tile + 1, masked);
+    (void)full;
+//%         elseif paged then
+    if (!masked || $(next_tile) < tiles) /* past the last tile the last key stands in: no branch in an unmasked one */
+        fmha_prefetch(keys, $(next_tile), masked);
+    (void)full;
+//%         elseif spec.k_path == "async" then
     if (!masked && tile + 1 < full) /* into the place of the tile before, which nobody reads any more */
         fmha_prefetch(keys, tile + 1, false);
     else if (masked && tile + 1 < tiles)
@@ -211,15 +282,41 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
     const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % $(spec.wave);
     const int wave = (int)__builtin_amdgcn_readfirstlane(thread / $(spec.wave));
+//% if not packed and not padded_keys then
     const int seqlen_k = arguments.seqlen_k;
+//% end
     const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * $(block_q);
     const int head = (int)__builtin_amdgcn_workgroup_id_y() * $(spec.gqa);
     const i64 batch = (int)__builtin_amdgcn_workgroup_id_z();
+//% if packed then
+    const i64 first_row = arguments.cu_seqlens_q[batch];
+    const int seqlen_q = arguments.cu_seqlens_q[batch + 1] - (int)first_row;
+//% elseif padded then
+    const int seqlen_q = arguments.seqlens_q[batch];
+//% end
+//% if packed or padded then
+    if (first_query >= seqlen_q) /* the grid is made for the longest sequence */
+        return;
+//% end
+//% if packed_keys then
+    const i64 first_key = arguments.cu_seqlens_k[batch];
+    const int seqlen_k = arguments.cu_seqlens_k[batch + 1] - (int)first_key;
+//% elseif padded_keys then
+    const int seqlen_k = arguments.seqlens_k[batch];
+//% end
     const i64 key_head = head / (arguments.heads_q / arguments.heads_k);
 
     struct fmha_keys keys;
-    keys.k = arguments.k + batch * arguments.stride_k_batch + key_head * arguments.stride_k_head;
-    keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
+//% for _, kind in ipairs { "k", "v" } do
+//%     local to, from, stride = "keys." .. kind, "arguments." .. kind, "arguments.stride_" .. kind
+//%     if packed_keys then
+//%         from = from .. " + " .. (kind == "v" and spec.v_layout == "transposed" and "first_key" or "first_key * " .. stride .. "_row")
+//%     elseif not paged then
+//%         from = from .. " + batch * " .. stride .. "_batch"
+//%     end
+//%     local head = stride .. "_head"
+    $(to) = $(from) + key_head * $(head);
+//% end
     keys.k_stride = arguments.stride_k_row;
     keys.v_stride = arguments.stride_v_row;
     keys.thread = thread;
@@ -232,12 +329,28 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     keys.v_broken_lds = (u32 *)(lds + $(flag_at));
 //%     end
 //% end
+//% if paged then
+    keys.block_table = arguments.block_table + batch * arguments.stride_block_table;
+    keys.page_shift = (u32)__builtin_ctz((u32)arguments.page_size);
+    keys.k_page = arguments.stride_k_batch;
+    keys.v_page = arguments.stride_v_batch;
+    keys.rows_lds = (i64 *)(lds + $(pages_at)) + wave * $(pages.rows);
+//%     if pages.both then
+    keys.rows_at = 0;
+//%     end
+//% end
     fmha_keys_begin(keys);
 
     struct fmha_rows rows;
+//% if packed then
+    rows.first_row = first_row;
+//% end
+//% if packed or padded then
+    rows.seqlen_q = seqlen_q;
+//% end
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
 //% if forward.diagonal and spec.mask == "causal-bottom-right" then
-    rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
+    rows.diagonal = seqlen_k - $(forward.seqlen_q); /* query i sees keys up to i + diagonal */
 //% elseif forward.diagonal then
     rows.diagonal = 0; /* query i sees keys up to i + diagonal */
 //% end
@@ -256,7 +369,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
     }
 //% if score.any then
-    fmha_score_begin(rows.score, arguments, batch, head, first_query, arguments.seqlen_q, seqlen_k);
+    fmha_score_begin(rows.score, arguments, batch, head, first_query, $(forward.seqlen_q), seqlen_k);
 //%     if score.rows then
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r)
@@ -270,7 +383,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% else
 //% if causal then
     /* The last key that any row sees bounds the loop; up to the last key that the first row sees nothing is masked. */
-    const int last_query = fmha_min(first_query + $(block_q), arguments.seqlen_q) - 1;
+    const int last_query = fmha_min(first_query + $(block_q), $(forward.seqlen_q)) - 1;
     const int seen = fmha_max(fmha_min(seqlen_k, last_query + 1 + rows.diagonal), 0);
     const int seen_by_all = fmha_max(fmha_min(seqlen_k, first_query + 1 + rows.diagonal), 0);
 //% else
@@ -279,6 +392,12 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const int tiles = (seen + $(BK - 1)) / $(BK), full = seqlen_k / $(BK), unmasked = seen_by_all / $(BK);
 
     if (tiles > 0) {
+//% if paged then
+        fmha_find_pages(keys, 0);
+//%     if pages.ahead then
+        fmha_find_rows(keys, 0, 1);
+//%     end
+//% end
 //% if tiles.lds and tiles.ahead then
         fmha_prefetch(keys, 0, true);
 //% end
@@ -289,7 +408,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         u32 broken = 0;
         for (; tile < unmasked; ++tile)
             fmha_step(rows, keys, tile, tiles, full, false, broken);
-//% if tiles.lds and tiles.ahead then
+//% if tiles.lds and tiles.ahead and not paged then
         if (tile > 0 && tile >= full && tile < tiles)
             fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
 //% end

@@ -20,6 +20,7 @@ struct fmha_rows {
     accumulator o[$(R)][$(VT)];
     float m[$(R)], l[$(R)];
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
+//% forward.sequence_members()
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -278,12 +279,12 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
 //% end
-        if (query >= arguments.seqlen_q)
+        if (query >= $(forward.seqlen_q))
             continue;
 //% local m, l = score.finishes and "m" or "rows.m[r]", score.finishes and "l" or forward.l
         if (arguments.lse && lane / $(N) == 0)
-            arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
-        element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
+            arguments.lse[$(forward.lse_row) + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
+        element *o = arguments.o + $(forward.o_begin) + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row(o, rows.o[r], inverse, lane / $(N));
     }
 }

@@ -10,8 +10,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 {
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const int query = fmha_min(rows.query[r] + (int)lane_row, arguments.seqlen_q - 1);
-        const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
+        const int query = fmha_min(rows.query[r] + (int)lane_row, $(forward.seqlen_q) - 1);
+        const element *q = arguments.q + $(forward.q_begin) + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
             const u32 present = $(D) - t * $(M); /* elements of the row from here on */

@@ -25,6 +25,7 @@ struct fmha_rows {
     accumulator s[$(R)][$(J)]; /* scores of the tile to come */
 //% end
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
+//% forward.sequence_members()
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -262,8 +263,8 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
     FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        const i64 lse_row = (batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q;
-        element *o_head = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head;
+        const i64 lse_row = $(forward.lse_row);
+        element *o_head = arguments.o + $(forward.o_begin) + rows.head[r] * arguments.stride_o_head;
 #pragma unroll
         for (int i = 0; i < $(L); ++i) {
             const int query = rows.query[r] + (int)fmha_group_first(lane / $(N)) + i;
@@ -275,7 +276,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 //% else
             const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
 //% end
-            if (query < arguments.seqlen_q) {
+            if (query < $(forward.seqlen_q)) {
                 element *o = o_head + query * arguments.stride_o_row;
 #pragma unroll
                 for (int t = 0; t < $(VT); ++t) {

@@ -1,9 +1,10 @@
 //% -- The loop over the keys where modifiers say which ones a query sees: it has two ends, and tiles between them may be left out.
 //% local BK = spec.block_k
 //% local block_q = spec.block_m // spec.gqa
+//% local paged = spec.paged == "on"
     /* The first row's keys end first, the last row's begin last: low <= key < high are the keys that some row sees, low_all <= key < high_all
      * those that all rows see. */
-    const int last_query = fmha_min(first_query + $(block_q), arguments.seqlen_q) - 1;
+    const int last_query = fmha_min(first_query + $(block_q), $(forward.seqlen_q)) - 1;
     int low, high, low_all, high_all;
     fmha_span(rows.score, first_query, low, high_all);
     fmha_span(rows.score, last_query, low_all, high);
@@ -21,6 +22,13 @@
 //% end
 
     if (tile < tiles) {
+//% if paged then
+        fmha_find_pages(keys, tile);
+//%     if pages.ahead then
+//%         local next = score.jumps and "fmha_next_tile(rows.score, tile, first, tiles)" or "tile + 1"
+        fmha_find_rows(keys, tile, $(next));
+//%     end
+//% end
 //% if tiles.lds and tiles.ahead then
         fmha_prefetch(keys, tile, true);
 //% end
@@ -33,7 +41,11 @@
 //%     if score.jumps then
         for (int next; tile < $(end_); tile = next) {
             next = fmha_next_tile(rows.score, tile, first, tiles);
+//%         if paged and pages.ahead then
+            fmha_step(rows, keys, tile, next, fmha_next_tile(rows.score, next, first, tiles), tiles, full, $(masked), broken);
+//%         else
             fmha_step(rows, keys, tile, next, tiles, full, $(masked), broken);
+//%         end
         }
 //%     else
         for (; tile < $(end_); ++tile)
@@ -42,7 +54,7 @@
 //% end
 //% if not score.hides then
 //%     visit("fmha_min(body, tiles)", "true")
-//%     local sent = tiles.lds and tiles.ahead and not score.jumps
+//%     local sent = tiles.lds and tiles.ahead and not score.jumps and not paged
 //%     if sent then
         const int before = tile;
 //%     end

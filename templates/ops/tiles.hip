@@ -24,6 +24,7 @@
 //% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
 //% local k_lds, v_lds, k_async = spec.k_path == "lds", forward.v_lds, spec.k_path == "async"
 //% local v_transposed = spec.v_layout == "transposed"
+//% local paged = spec.paged == "on"
 //% -- In kq the rows of K and V^T make the rows of a product, which are handed out so that a lane's results are neighbours.
 //% local reorder = spec.orientation == "kq"
 //% -- Rows of a product's operand that comes from K or V, and places of its contraction index; the row of a lane, in block h where an operand
@@ -130,6 +131,7 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% if k_async and not tiles.ahead then
 //%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
 //% end
+//% if paged then include("ops/pages.hip") end
 //% -- Calls that make a lane's operand; `first` counts where lane groups hold shares.
 //% tiles.lds_operand = function(lds, at, first)
 //%     return "fmha_lds_operand(" .. lds .. ", " .. at .. (replicated and ")" or ", " .. first .. ")")
@@ -299,21 +301,25 @@ struct fmha_keys {
 //% if v_lds then
     u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
 //% end
+//% if paged then pages.members() end
 //% if k_async then k_way.members() end
 //% if k_lds then
     $(k_way.next)
-//%     if fast then
+//%     if fast and not paged then
     u32 k_offset; /* of the thread's first share, bytes */
 //%     end
 //% end
 //% if v_lds then
     $(v_way.next)
-//%     if fast then
+//%     if fast and not paged then
     u32 v_offset; /* of the thread's first share, bytes */
 //%     end
 //% end
 };
 
+//% if paged then
+//%     pages.functions()
+//% else
 /* Where a tile of K and of V begins. */
 FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
 {
@@ -324,16 +330,17 @@ FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
 {
     return keys.v + (i64)tile * $(v_step);
 }
+//% end
 
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of $(M),
  * become zero: K's meet zeros of Q, V's make columns that are not stored. */
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
 //% if k_async then k_way.begin() end
-//% if k_lds and fast then
+//% if k_lds and fast and not paged then
     keys.k_offset = $(k_way.offset);
 //% end
-//% if v_lds and fast then
+//% if v_lds and fast and not paged then
     keys.v_offset = $(v_way.offset);
 //% end
 //% -- Of rows of keys, what is behind the last dimension.
@@ -367,12 +374,17 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 /* Starts loading the thread's i-th share of $(KIND)'s tile, which has at least one key. part: it may lack some. */
 FMHA_INLINE void $(prefetch)(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
+//%     if not paged then
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const element *$(from_tile) = $(tile_of)(keys, tile);
+//%     end
     u32 thread = keys.thread;
 //%     if way.lacks then
     if ($(way.lacks))
         return;
+//%     end
+//%     if paged then
+    (void)tile, (void)part;
 //%     end
 //%     if fast then
     if (part)
@@ -529,10 +541,16 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
     (void)part;
     return fmha_k_from_lds(keys, tile, j * $(M) + fmha_lane_row($(block_lane)), t * $(M) + fmha_share(keys.lane));
 //% else
+//%     if paged then
+    const element *from = fmha_k_in_page(keys, j * $(M) + fmha_lane_row($(block_lane)), t * $(M));
+    (void)tile, (void)part;
+//%     else
     const element *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const u32 key = j * $(M) + fmha_lane_row($(block_lane)), present = part && key >= rows ? rows - 1 : key;
-//%     if fast then
+//%     end
+//%     if paged then
+//%     elseif fast then
     const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * $(M);
 //%     else
     const element *from = k_tile + (i64)present * keys.k_stride + t * $(M);
@@ -561,8 +579,12 @@ FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, $(v_place))
 //% else
 FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool part, $(v_place))
 {
+//%     if paged then
+    (void)tile, (void)part;
+//%     else
     const element *v_tile = fmha_v_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
+//%     end
 //%     if DVP > DV then
     const u32 n = fmha_lane_row($(block_lane)), column = t * $(M) + n < $(DV) ? n : 0; /* what lies past the end is not stored */
 //%     else
@@ -587,6 +609,11 @@ FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool 
     typedef element $(elements) __attribute__((ext_vector_type($(L))));
     $(elements) all;
 //%         local key = "j * " .. M .. (replicated and " + i" or " + " .. v_first .. " + i")
+//%         if paged then
+#pragma unroll
+    for (u32 i = 0; i < $(L); ++i)
+        all[i] = fmha_v_in_page(keys, $(key), column)[t * $(M)];
+//%         else
     u32 offset = column * 2;
     i64 stride = keys.v_stride;
     FMHA_OPAQUE(offset);
@@ -596,6 +623,7 @@ FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool 
         const u32 key = $(key), present = part && key >= rows ? rows - 1 : key;
         all[i] = fmha_at(v_tile + (i64)present * stride, offset)[t * $(M)];
     }
+//%         end
     return __builtin_bit_cast($(operand), all);
 //%     end
 }
@@ -673,13 +701,16 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
     FMHA_OPAQUE(dimension); /* a number and an address for each dimension would fill the registers */
     FMHA_OPAQUE_UNIFORM(stride);
     const element v = keys.v[(i64)dimension * stride + key];
+//% elseif paged then
+    const i64 row = fmha_row_in_page(keys, (u32)key, fmha_page(keys, (u32)key), keys.v_page, keys.v_stride);
+    const element v = *(const element *)((const char *)(keys.v + dimension) + row);
 //% else
     const element v = keys.v[(i64)key * keys.v_stride + dimension];
 //% end
     return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
 //%
-//% if fast then
+//% if fast and not paged then
 //%     local bytes_max = (1 << 32) - 1
 //%     constraint("stride_k_row", "min", 0)
 //%     constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))

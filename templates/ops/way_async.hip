@@ -39,10 +39,13 @@ FMHA_INLINE u32 fmha_k_dimension(u32 thread, u32 i)
 }
 
 //% end
+//% local paged = spec.paged == "on"
 //% k_way.members = function()
+//%     if paged then return end
     u32 k_offset[$(count)]; /* of the thread's shares, bytes */
 //% end
 //% k_way.begin = function()
+//%     if paged then return end
 #pragma unroll
     for (u32 i = 0; i < $(count); ++i)
         keys.k_offset[i] = fmha_k_key(keys.thread, i) * (u32)(keys.k_stride * 2) + fmha_k_dimension(keys.thread, i) * 2;
@@ -53,13 +56,22 @@ FMHA_INLINE u32 fmha_k_dimension(u32 thread, u32 i)
 /* Starts loading the wave's share of K's tile, which has at least one key, into its place in LDS. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
 {
+//%     if paged then
+    const u32 wave = __builtin_amdgcn_readfirstlane(keys.thread / $(spec.wave));
+    (void)part;
+//%     else
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK)), wave = __builtin_amdgcn_readfirstlane(keys.thread / $(spec.wave));
     const element *k_tile = fmha_k_tile(keys, tile);
+//%     end
     element *to = keys.k_lds + (tile & 1) * $(BK * D) + wave * $(count * block_bytes // 2);
     u32 thread = keys.thread;
     FMHA_OPAQUE(thread);
 #pragma unroll
     for (u32 i = 0; i < $(count); ++i) {
+//%     if paged then
+        const element *from = fmha_k_in_page(keys, fmha_k_key(thread, i), fmha_k_dimension(thread, i));
+        fmha_load_into_lds(from, to + i * $(block_bytes // 2));
+//%     else
         u32 offset = keys.k_offset[i];
         if (part) {
             const u32 key = fmha_k_key(thread, i), present = key >= rows ? rows - 1 : key;
@@ -67,6 +79,7 @@ FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part)
         }
         FMHA_OPAQUE(offset);
         fmha_load_into_lds(fmha_at(k_tile, offset), to + i * $(block_bytes // 2));
+//%     end
     }
 }
 

@@ -1,7 +1,7 @@
 //% -- The way of V's tile to LDS by which registers transpose it: eight keys x 2, 4 or 8 dimensions a share, as wide as keeps all threads busy.
 //% -- LDS has one row a dimension.
 //% local DV, BK = spec.head_dim_v, spec.block_k
-//% local threads, fast = spec.wave * spec.waves, spec.align == 16
+//% local threads, fast, paged = spec.wave * spec.waves, spec.align == 16, spec.paged == "on"
 //% local width = 8
 //% while width > 2 and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
 //% local pairs = width // 2
@@ -15,22 +15,29 @@
 //% }
 //% v_way.prefetch = function()
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-//%     if fast then
+//%     if fast and not paged then
     if (!part)
         FMHA_OPAQUE(keys.v_offset);
 //%     end
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
+//%     if paged then
+        const element *from = fmha_v_in_page(keys, row * 8 + j, column * $(width));
+//%     else
         const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
-//%     if fast then
+//%     end
+//%     if fast and not paged then
         const element *from;
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(width * 2));
         else
             from = fmha_at(v_tile + (i64)(i * $(8 * split.apart) + j) * keys.v_stride, keys.v_offset);
+//%     elseif not fast and not paged then
+        const element *from = v_tile + (i64)present * keys.v_stride + column * $(width);
+//%     end
+//%     if fast then
         __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(width * 2)), $(width * 2));
 //%     else
-        const element *from = v_tile + (i64)present * keys.v_stride + column * $(width);
 #pragma unroll
         for (u32 c = 0; c < $(pairs); ++c) {
             typedef element element2 __attribute__((ext_vector_type(2)));

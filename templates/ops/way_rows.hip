@@ -5,13 +5,14 @@
 //% --   given.columns   whether the columns are keys and not the rows: V given transposed
 //% --   given.placed    whether rows go to the places that fmha_lds_row gives them
 //% --   given.pitch     elements from row to row in LDS; given.lds_rows: rows there, if more than rows
-//% local fast = spec.align == 16
+//% local fast, paged = spec.align == 16, spec.paged == "on"
 //% way_rows = function(kind, rows, length, given)
 //%     local split = tiles.split(kind, rows, length // 8)
 //%     local row_of, column_of = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column"
 //%     local tile_of, from_tile = "fmha_" .. kind .. "_tile", kind .. "_tile"
 //%     local next_of, stride, offset = "keys." .. kind .. "_next[i]", "keys." .. kind .. "_stride", "keys." .. kind .. "_offset"
 //%     local lds, KIND, prefetch, store = "keys." .. kind .. "_lds", kind:upper(), "fmha_prefetch_" .. kind, "fmha_store_" .. kind
+//%     local in_page = "fmha_" .. kind .. "_in_page"
 //%     local columns, pitch, lds_rows = given.columns, given.pitch, given.lds_rows or rows
 //%     local way = {
 //%         count = split.count, registers = 4 * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
@@ -21,7 +22,9 @@
 //%     }
 //%     way.prefetch = function()
     const u32 row = $(row_of)(thread, i), column = $(column_of)(thread);
-//%         if columns then
+//%         if paged then
+    $(next_of) = fmha_load8($(in_page)(keys, row, column * 8));
+//%         elseif columns then
     if (part)
         $(next_of) = fmha_load8_part($(from_tile) + (i64)row * $(stride), column * 8, rows);
     else

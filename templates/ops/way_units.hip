@@ -35,6 +35,10 @@ FMHA_INLINE u32 fmha_v_dimension(u32 thread, u32 i)
 
 //% end
 //% v_way.prefetch = function()
+//%     if spec.paged == "on" then
+    keys.v_next[i] = fmha_load_transposed(fmha_v_in_page(keys, fmha_v_key(thread, i), fmha_v_dimension(thread, i)));
+//%         return
+//%     end
     const u32 key = fmha_v_key(thread, i), present = part && key >= rows ? rows - 1 : key;
 //%     if spec.waves % key_units == 0 and DV % 16 == 0 then
     if (part) {

@@ -1,0 +1,98 @@
+//% -- Where rows of keys stand in pages: every way of K and V asks fmha_k_in_page or fmha_v_in_page.
+//% -- The lanes of a wave share the work. Of each tile a lane asks the table for the pages of a key or a few, one tile before they are needed,
+//% -- and leaves in LDS how far the keys' rows are from the first page. Each wave does that for itself, so that it takes no barrier.
+//% --   pages.ahead                   whether a step works out the rows of the next tile, not of its own
+//% --   pages.tile, pages.next        the tile whose rows a step works out, and the one whose pages it asks for
+//% --   pages.both                    whether the struct has rows_at, 0 in the beginning
+//% --   pages.rows, pages.lds_bytes   rows of a wave in LDS, bytes of a workgroup
+//% --   members(), functions()        what struct fmha_keys and the functions on it need
+//%
+//% local BK, wave = spec.block_k, spec.wave
+//% local rounds = (2 * BK + wave - 1) // wave            -- rows that a lane works out: K's and then V's
+//% local asked = BK % wave == 0 and BK // wave or rounds -- pages that a lane asks for: one for K and V where it has the same key of both
+//% local ahead = tiles.lds and tiles.ahead or spec.pipeline == 2
+//% -- Of whose tile rows are read: the next one's, on its way to LDS or to the scores to come, or the step's own. If both, LDS holds both.
+//% local k_own, v_own = spec.k_path == "direct" and spec.pipeline == 1, spec.v_path == "gather"
+//% local both = ahead and (k_own or v_own)
+//% local entries = rounds * wave
+//% local function at(own, first)
+//%     local slot = both and (own and "(keys.rows_at ^ " .. entries .. ") + " or "keys.rows_at + ") or ""
+//%     return slot .. (first > 0 and first .. " + " or "") .. "n"
+//% end
+//% local k_at, v_at, put_at = at(k_own, 0), at(v_own, BK), at(false, 0)
+//% pages = { ahead = ahead, both = both, rows = (both and 2 or 1) * entries }
+//% pages.lds_bytes = 8 * pages.rows * spec.waves
+//% pages.tile = not ahead and "tile" or score.jumps and "next" or "tile + 1"
+//% pages.next = not ahead and (score.jumps and "next" or "tile + 1") or score.jumps and "after" or "tile + 2"
+//% pages.members = function()
+    const int *block_table; /* of the sequence; the same in all lanes, as the next four */
+    i64 k_page, v_page;     /* elements from page to page */
+    u32 page_shift;         /* log2 of the keys of a page */
+    i64 *rows_lds;          /* of the wave: bytes from k to the rows of a tile's keys, then from v */
+//%     if both then
+    u32 rows_at; /* where in them the next tile's are, and in the other half the step's own */
+//%     end
+    u32 page_next[$(asked)]; /* pages of the lane's keys, one tile ahead of their rows */
+//% end
+//% pages.functions = function()
+/* Key n of a tile; for those past the end the last one stands in, so that neither the table nor a page is read there. */
+FMHA_INLINE u32 fmha_key(const struct fmha_keys &keys, int tile, u32 n)
+{
+    const u32 key = (u32)tile * $(BK) + n, last = (u32)keys.seqlen_k - 1;
+    return key < last ? key : last;
+}
+
+/* The page of a key. */
+FMHA_INLINE u32 fmha_page(const struct fmha_keys &keys, u32 key)
+{
+    return *(const u32 *)((const char *)keys.block_table + (key >> keys.page_shift) * 4);
+}
+
+/* Bytes from the first page to a key's row. Pages may be any 64-bit number of elements apart. */
+FMHA_INLINE i64 fmha_row_in_page(const struct fmha_keys &keys, u32 key, u32 page, i64 page_stride, i64 row_stride)
+{
+    const u32 row = key & ((1u << keys.page_shift) - 1);
+    return ((i64)page * page_stride + (i64)row * row_stride) * 2;
+}
+
+/* Asks for the pages of a tile's keys. */
+FMHA_INLINE void fmha_find_pages(struct fmha_keys &keys, int tile)
+{
+#pragma unroll
+    for (u32 r = 0; r < $(asked); ++r)
+        keys.page_next[r] = fmha_page(keys, fmha_key(keys, tile, (keys.lane + r * $(wave)) % $(BK)));
+}
+
+/* Works out where the rows of a tile are, whose pages were asked for, and asks for those of the next one. */
+FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
+{
+    fmha_wave_barrier(); /* every lane has read what stood there */
+//%     if both then
+    keys.rows_at ^= $(entries);
+//%     end
+#pragma unroll
+    for (u32 r = 0; r < $(rounds); ++r) {
+        const u32 n = keys.lane + r * $(wave);
+//%     if BK % wave == 0 then
+        const bool of_k = r < $(BK // wave);
+//%     else
+        const bool of_k = n < $(BK);
+//%     end
+        const i64 page_stride = of_k ? keys.k_page : keys.v_page, row_stride = of_k ? keys.k_stride : keys.v_stride;
+        keys.rows_lds[$(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], page_stride, row_stride);
+    }
+    fmha_wave_barrier();
+    fmha_find_pages(keys, next);
+}
+
+/* Elements of K and V from `column` on, of the row of key n of a tile. */
+FMHA_INLINE const element *fmha_k_in_page(const struct fmha_keys &keys, u32 n, u32 column)
+{
+    return (const element *)((const char *)(keys.k + column) + keys.rows_lds[$(k_at)]);
+}
+
+FMHA_INLINE const element *fmha_v_in_page(const struct fmha_keys &keys, u32 n, u32 column)
+{
+    return (const element *)((const char *)(keys.v + column) + keys.rows_lds[$(v_at)]);
+}
+//% end
