@@ -9,10 +9,12 @@
     fmha_span(rows.score, first_query, low, high_all);
     fmha_span(rows.score, last_query, low_all, high);
 //% if score.jumps then
-    const int tiles = (fmha_max(high, 0) + $(BK - 1)) / $(BK), first = high > low ? low / $(BK) : tiles, full = seqlen_k / $(BK);
+    const int tiles = (fmha_max(high, 0) + $(BK - 1)) / $(BK), first = high > low ? low / $(BK) : tiles;
+    const int full = fmha_min(seqlen_k / $(BK), tiles);
     int tile = fmha_next_tile(rows.score, -1, first, tiles);
 //% else
-    const int tiles = high > low ? (high + $(BK - 1)) / $(BK) : 0, first = low / $(BK), full = seqlen_k / $(BK);
+    const int tiles = high > low ? (high + $(BK - 1)) / $(BK) : 0, first = low / $(BK);
+    const int full = fmha_min(seqlen_k / $(BK), tiles);
     int tile = first;
 //% end
 //% if score.hides then
