@@ -12,7 +12,8 @@
 //%         constraint("dropout_offset", "max", (1 << 32) - 1)
 //%     end,
 //%     helpers = function()
-//%         local unroll = spec.orientation == "kq" and "unroll" or "nounroll" -- in qk each weight of a lane is another query's
+//%         -- In qk each weight of a lane is another query's; and with O of many columns there are few registers to do two at once.
+//%         local unroll = spec.orientation == "kq" and spec.head_dim_v <= 128 and "unroll" or "nounroll"
 /* Ten rounds of two products, each of which goes into two words. */
 FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
 {
