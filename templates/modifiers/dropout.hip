@@ -12,7 +12,7 @@
 //%         constraint("dropout_offset", "max", (1 << 32) - 1)
 //%     end,
 //%     helpers = function()
-//%         -- In qk each weight of a lane is another query's; and with O of many columns there are few registers to do two at once.
+//%         -- In qk each weight of a lane is another query's; and where O takes most registers, few are left for numbers of several rounds.
 //%         local unroll = spec.orientation == "kq" and spec.head_dim_v <= 128 and "unroll" or "nounroll"
 /* Ten rounds of two products, each of which goes into two words. */
 FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
@@ -44,10 +44,17 @@ FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
     score.stream[r] = (u32)(batch * arguments.heads_q + head);
 //%     end,
 //%     weight = function()
-    {
-        const u32x4 random = fmha_philox((u32x4){(u32)key / 8, (u32)query, score.stream[r], score.offset}, score.seed[0], score.seed[1]);
+    const u32x4 random = fmha_philox((u32x4){(u32)key / 8, (u32)query, score.stream[r], score.offset}, score.seed[0], score.seed[1]);
+#pragma unroll
+    for (int i = 0; i < $(score.run); ++i) {
+//%         if score.run == 8 then
+        const u32 word = random[i / 2];
+//%         elseif score.run == 4 then
+        const u32 word = key & 4 ? random[2 + i / 2] : random[i / 2];
+//%         else
         const u32 word = key & 4 ? (key & 2 ? random[3] : random[2]) : (key & 2 ? random[1] : random[0]);
-        weight = (key & 1 ? word >> 16 : word & 0xffff) < score.dropped ? 0.0f : weight;
+//%         end
+        weight[i] = ((key + i) & 1 ? word >> 16 : word & 0xffff) < score.dropped ? 0.0f : weight[i];
     }
 //%     end,
 //%     finish = function()

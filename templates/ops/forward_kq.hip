@@ -182,25 +182,33 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
             u32 own[$(L // 2)];
+//% if score.weights then
+            float weight[$(L)];
+#pragma unroll
+            for (int i = 0; i < $(L); ++i) {
+//%     local exponent = forward.exponent("s[r][j][i]")
+                weight[i] = __builtin_amdgcn_exp2f($(exponent));
+                sum += weight[i];
+            }
+#pragma unroll
+            for (int i = 0; i < $(L); i += $(score.run)) {
+                fmha_weigh(rows.score, r, weight + i, query, first_key + j * $(M) + i);
+                FMHA_SCHEDULE_FENCE();
+            }
+#pragma unroll
+            for (int i = 0; i < $(L); i += 2)
+                own[i / 2] = fmha_pack(weight[i], weight[i + 1]);
+//% else
 #pragma unroll
             for (int i = 0; i < $(L); i += 2) {
 //% local low, high = forward.exponent("s[r][j][i]"), forward.exponent("s[r][j][i + 1]")
-//% local low_name, high_name = score.weights and "low_weight" or "low", score.weights and "high_weight" or "high"
-                const float $(low_name) = __builtin_amdgcn_exp2f($(low));
-                const float $(high_name) = __builtin_amdgcn_exp2f($(high));
-//% if score.weights then
-                sum += low_weight;
-                sum += high_weight;
-                const int key = first_key + j * $(M) + i;
-                own[i / 2] = fmha_pack(fmha_weight(rows.score, r, low_weight, query, key), fmha_weight(rows.score, r, high_weight, query, key + 1));
-                if (i % 8 == 6)
-                    FMHA_SCHEDULE_FENCE();
-//% else
+                const float low = __builtin_amdgcn_exp2f($(low));
+                const float high = __builtin_amdgcn_exp2f($(high));
                 sum += low;
                 sum += high;
                 own[i / 2] = fmha_pack(low, high);
-//% end
             }
+//% end
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
         rows.l[r] = rows.l[r] * alpha + sum;

@@ -205,13 +205,16 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int j = 0; j < $(J); ++j) {
 //% local exponent = forward.exponent("s[r][j][i]")
+//% if score.weights then
+                float weight = __builtin_amdgcn_exp2f($(exponent));
+                sum += weight;
+                fmha_weigh(rows.score, r, &weight, first_query + i, first_key + j * $(N));
+                FMHA_SCHEDULE_FENCE();
+//% else
                 const float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
-//% local weight = score.weights and "fmha_weight(rows.score, r, weight, first_query + i, first_key + j * " .. N .. ")" or "weight"
-                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element($(weight));
-//% if score.weights then
-                FMHA_SCHEDULE_FENCE();
 //% end
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element(weight);
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll

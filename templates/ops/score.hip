@@ -16,7 +16,8 @@
 //% --                Both are below their lengths only if `ends` is true: then `last_query` and `last_key` may be used, too
 //% --   hides        true: transform() may make s -infinity, which hides the key, whatever V has there
 //% --   tile         an expression of `tile`: whether the workgroup visits it at all; the same for all its rows
-//% --   weight()     emits statements that change `weight`, of `query` and `key`, which the sum l does not see
+//% --   weight()     emits statements that change weight[0] ... weight[score.run - 1], of `query` and the keys from `key`, a multiple of score.run,
+//% --                on, for the product with V; the sum l has seen them
 //% --   finish()     emits statements that change a row's maximum m, its sum l, and the factor of its output, at the end
 //%
 //% local BK = spec.block_k
@@ -84,6 +85,7 @@
 //% score.diagonal = any("diagonal") or causal_span
 //%
 //% score.emit = function()
+//%     score.run = spec.orientation == "kq" and math.min(atom.sums, 8) or 1 -- neighbouring keys of a lane
 //%     each("helpers")
 /* What the modifiers of the scores know. */
 struct fmha_score {
@@ -196,12 +198,11 @@ FMHA_INLINE float fmha_modify(const struct fmha_score &score, int r, float s, in
 
 //%     end
 //%     if score.weights then
-/* A weight, as the product with V sees it. */
-FMHA_INLINE float fmha_weight(const struct fmha_score &score, int r, float weight, int query, int key)
+/* Weights of a query and neighbouring keys, as the product with V sees them. */
+FMHA_INLINE void fmha_weigh(const struct fmha_score &score, int r, float weight[$(score.run)], int query, int key)
 {
 #pragma clang fp contract(off)
 //%         each("weight")
-    return weight;
 }
 
 //%     end
