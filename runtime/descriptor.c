@@ -24,9 +24,24 @@ const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
     [FMHA_BUFFER_BIAS] = "bias",
     [FMHA_BUFFER_MASK] = "mask",
     [FMHA_BUFFER_BLOCK_MASK] = "block_mask",
+    [FMHA_BUFFER_MODIFIER_0] = "modifier_buffer_0",
+    [FMHA_BUFFER_MODIFIER_0 + 1] = "modifier_buffer_1",
+    [FMHA_BUFFER_MODIFIER_0 + 2] = "modifier_buffer_2",
+    [FMHA_BUFFER_MODIFIER_0 + 3] = "modifier_buffer_3",
 };
 const char *const fmha_real_names[FMHA_REAL_COUNT] = {
-    [FMHA_REAL_SCALE] = "scale", [FMHA_REAL_SOFTCAP] = "softcap", [FMHA_REAL_DROPOUT] = "dropout"};
+    [FMHA_REAL_SCALE] = "scale",
+    [FMHA_REAL_SOFTCAP] = "softcap",
+    [FMHA_REAL_DROPOUT] = "dropout",
+    [FMHA_REAL_MODIFIER_0] = "modifier_0",
+    [FMHA_REAL_MODIFIER_0 + 1] = "modifier_1",
+    [FMHA_REAL_MODIFIER_0 + 2] = "modifier_2",
+    [FMHA_REAL_MODIFIER_0 + 3] = "modifier_3",
+    [FMHA_REAL_MODIFIER_0 + 4] = "modifier_4",
+    [FMHA_REAL_MODIFIER_0 + 5] = "modifier_5",
+    [FMHA_REAL_MODIFIER_0 + 6] = "modifier_6",
+    [FMHA_REAL_MODIFIER_0 + 7] = "modifier_7",
+};
 
 void fmha_constraint_simplify(struct fmha_constraint *constraint) {
     bool equals = constraint->relation == FMHA_RELATION_EQUALS;
@@ -82,15 +97,20 @@ static bool passes(const struct fmha_interface *interface, const struct fmha_ope
     const struct fmha_shortcut *shortcut = &interface->shortcut;
     uint64_t bits = 0, odd = 0; /* two, so that neither waits for the other */
     bool outside = false;
-    for (int i = 0; i + 1 < FMHA_VALUE_COUNT; i += 2) {
+    /* The first are looked at whether they matter or not, in loops whose length the compiler knows; of the others few
+     * instances want anything. */
+    for (int i = 0; i < FMHA_VALUE_WINDOW_LEFT; i += 2) {
         bits |= (uint64_t)operands->value[i] & shortcut->value_bits[i];
         odd |= (uint64_t)operands->value[i + 1] & shortcut->value_bits[i + 1];
     }
-    if (FMHA_VALUE_COUNT % 2 != 0) {
-        odd |= (uint64_t)operands->value[FMHA_VALUE_COUNT - 1] & shortcut->value_bits[FMHA_VALUE_COUNT - 1];
+    for (int i = FMHA_VALUE_WINDOW_LEFT; i < shortcut->value_end; i++) {
+        bits |= (uint64_t)operands->value[i] & shortcut->value_bits[i];
     }
     bits |= odd;
-    for (int i = 0; i < FMHA_BUFFER_COUNT; i++) {
+    for (int i = 0; i < FMHA_BUFFER_CU_SEQLENS_Q; i++) {
+        bits |= (uintptr_t)operands->buffer[i] & shortcut->address_bits[i];
+    }
+    for (int i = FMHA_BUFFER_CU_SEQLENS_Q; i < shortcut->buffer_end; i++) {
         bits |= (uintptr_t)operands->buffer[i] & shortcut->address_bits[i];
     }
     for (int i = 0; i < shortcut->range_count; i++) {

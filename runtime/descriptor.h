@@ -8,7 +8,12 @@
 #include "expression.h"
 #include "key.h"
 
-/* The pointers and the real numbers that problems of any operation have. */
+/* How many numbers and pointers a problem has for a modifier from outside. */
+#define FMHA_MODIFIER_VALUES  8
+#define FMHA_MODIFIER_BUFFERS 4
+
+/* The pointers and the real numbers that problems of any operation have. The last of those that every kind of problem
+ * has comes before FMHA_BUFFER_CU_SEQLENS_Q: the others are mostly absent. */
 enum fmha_buffer {
     FMHA_BUFFER_Q,
     FMHA_BUFFER_K,
@@ -29,11 +34,18 @@ enum fmha_buffer {
     FMHA_BUFFER_BIAS,
     FMHA_BUFFER_MASK,
     FMHA_BUFFER_BLOCK_MASK,
-    FMHA_BUFFER_COUNT
+    FMHA_BUFFER_MODIFIER_0, /* of a modifier from outside */
+    FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS
 };
-enum fmha_real { FMHA_REAL_SCALE, FMHA_REAL_SOFTCAP, FMHA_REAL_DROPOUT, FMHA_REAL_COUNT };
-extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", …, "block_mask" */
-extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale", "softcap", "dropout" */
+enum fmha_real {
+    FMHA_REAL_SCALE,
+    FMHA_REAL_SOFTCAP,
+    FMHA_REAL_DROPOUT,
+    FMHA_REAL_MODIFIER_0, /* of a modifier from outside */
+    FMHA_REAL_COUNT = FMHA_REAL_MODIFIER_0 + FMHA_MODIFIER_VALUES
+};
+extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", …, "modifier_buffer_3" */
+extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale", "softcap", …, "modifier_7" */
 
 enum fmha_argument_kind { FMHA_ARGUMENT_BUFFER, FMHA_ARGUMENT_I32, FMHA_ARGUMENT_I64, FMHA_ARGUMENT_F32 };
 
@@ -69,14 +81,15 @@ struct fmha_copy {
 };
 
 #define FMHA_SHORTCUT_EVALUATED_MAX 4
-#define FMHA_SHORTCUT_COPIES_MAX    24
+#define FMHA_SHORTCUT_COPIES_MAX    64
 
 /* What an interface's constraints and arguments come to all together: set by fmha_interface_shorten, in every call
  * looked at instead of them. */
 struct fmha_shortcut {
     bool checks, packs; /* false: there are more than it has room for; the long way serves */
     uint8_t range_count, required_count, evaluated_count, eight_count, four_count, zero_count;
-    uint8_t required[FMHA_BUFFER_COUNT];      /* buffers that must not be NULL */
+    uint8_t buffer_end, value_end;       /* behind the last buffer and the last value of which some bits must be 0 */
+    uint8_t required[FMHA_BUFFER_COUNT]; /* buffers that must not be NULL */
     uint64_t address_bits[FMHA_BUFFER_COUNT]; /* that must be 0 */
     uint64_t value_bits[FMHA_VALUE_COUNT];    /* that must be 0 */
     struct {

@@ -52,7 +52,7 @@ int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_
 
 /* Nothing is of the key's kind: the nearest, what was passed over, and the cure. The lock is held. */
 static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const struct fmha_key *key) {
-    char asked[256], cure[FMHA_GENERATOR_CURE_BYTES], why[640], nearest[1024] = "", damaged[1024] = "";
+    char asked[512], cure[FMHA_GENERATOR_CURE_BYTES], why[640], nearest[1024] = "", damaged[1024] = "";
     const char *arch = dispatch->device->info.arch;
     size_t count = 0;
     int best = FMHA_KEY_FIELDS + 1;
@@ -80,7 +80,7 @@ static fmha_status fail_without_instance(struct fmha_dispatch *dispatch, const s
 
 fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha_key *key,
                                const struct fmha_operands *operands) {
-    char asked[256], why[1024];
+    char asked[512], why[1024];
     const struct loaded *best = NULL;
     size_t count = 0;
     int failed;

@@ -215,13 +215,24 @@ FMHA_API fmha_status fmha_device_clear_counters(fmha_device *device);
  * ("stderr" or a file) has one line for each step, $FMHA_DUMP (a folder) receives each text, image and launch.
  */
 
-enum fmha_dtype { FMHA_DTYPE_F16 = 1, FMHA_DTYPE_BF16 = 2 };
+enum fmha_dtype {
+    FMHA_DTYPE_F16 = 1,
+    FMHA_DTYPE_BF16 = 2,
+    FMHA_DTYPE_F32 = 3 /* of a bias alone */
+};
 enum fmha_mask {
     FMHA_MASK_NONE = 0,
     FMHA_MASK_CAUSAL_BOTTOM_RIGHT = 1, /* query i sees keys up to i + seqlen_k - seqlen_q */
     FMHA_MASK_CAUSAL_TOP_LEFT = 2      /* query i sees keys up to i */
 };
 enum fmha_v_layout { FMHA_V_ROW = 0, FMHA_V_TRANSPOSED = 1 };
+
+/* How the sequences of a batch, which differ in length, lie. */
+enum fmha_varlen {
+    FMHA_VARLEN_NONE = 0,   /* all are seqlen_q and seqlen_k long */
+    FMHA_VARLEN_PACKED = 1, /* one behind the other: sequence b has the rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] */
+    FMHA_VARLEN_PADDED = 2  /* each in a place of seqlen_q and seqlen_k rows, of which it fills the first */
+};
 
 /* A tensor in the device's memory. The last dimension is contiguous. Strides of dimensions of size 0 or 1 mean nothing
  * and may be anything, as may all strides of a tensor without elements. */
@@ -244,12 +255,95 @@ typedef struct fmha_forward_problem {
     fmha_tensor k;                                       /* [batch][heads_k][seqlen_k][head_dim] */
     fmha_tensor
         v; /* [batch][heads_k][seqlen_k][head_dim_v], FMHA_V_TRANSPOSED: [batch][heads_k][head_dim_v][seqlen_k] */
-    fmha_tensor o;   /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
-    float *lse;      /* [batch][heads_q][seqlen_q], contiguous; written; NULL: not wanted */
+    fmha_tensor o; /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
+    float *lse;    /* [batch][heads_q][seqlen_q], packed: [heads_q][tokens_q]; contiguous; written; NULL: not wanted */
     void *workspace; /* device memory of fmha_forward_workspace_bytes, aligned to 256; NULL where that is 0 */
     size_t workspace_bytes;
     void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+
+    /* What follows is off where it is 0 or NULL, "Modifiers and layouts" below says what it means. All addresses are of
+     * device memory that is read, and multiples of the element's size. */
+    int32_t window; /* 1: a query sees keys that are at most window_left before and window_right behind its diagonal */
+    int32_t window_left, window_right; /* keys, 0 and up; -1: no bound. Without `window` both are 0 */
+    int32_t sink_keys;                 /* so many of a sequence's first keys are seen whatever window_left; 0 and up */
+    float softcap;                     /* scores s become softcap * tanh(s / softcap); finite and above 0; 0: off */
+    float dropout;                     /* probability by which a weight is dropped; 0 (off) and up, below 1 */
+    int32_t varlen;                    /* enum fmha_varlen */
+    int32_t page_size;                 /* keys of a page, a power of two from 1 to 256; 0 exactly without block_table */
+    int32_t block_mask_q, block_mask_k; /* queries and keys of a bit of block_mask, 1 and up; else not looked at */
+    int32_t bias_dtype;                 /* 0: that of Q, which may be said too; or FMHA_DTYPE_F32 */
+    uint32_t modifier;             /* of a modifier from outside: the hash of its text, `fmhagen --modifier`; 0: none */
+    const int32_t *prefix_lengths; /* [batch]: so many of the first keys are seen by all queries of the sequence */
+    const float *alibi_slopes;     /* [batch][heads_q]: a score loses the slope times the distance to its diagonal */
+    const float *sink;             /* [heads_q]: a logit that joins the denominator of every row; -infinity: none */
+    const float *head_scale;       /* [heads_q]: a factor of the scale */
+    const int32_t *cu_seqlens_q;   /* [batch + 1], packed: where each sequence begins, and at last tokens_q */
+    const int32_t *cu_seqlens_k;   /* [batch + 1], packed, not paged: the same of K and V */
+    const int32_t *seqlens_q;      /* [batch], padded: the length of each sequence, 0 to seqlen_q */
+    const int32_t *seqlens_k;      /* [batch], padded or paged: that of its keys, 0 to seqlen_k */
+    const int32_t *block_table;    /* [batch][ceil(seqlen_k / page_size)]: the pages of each sequence in their order;
+                                      with it K and V are paged */
+    fmha_tensor bias;              /* [batch][heads_q][seqlen_q][seqlen_k], of bias_dtype: is added to the scores */
+    fmha_tensor attn_mask;         /* the same of bytes: 0 hides the key from the query */
+    fmha_tensor block_mask; /* [batch][heads_q][ceil(seqlen_q / block_mask_q)][ceil(seqlen_k / block_mask_k / 32)] words
+                               of 32 bits: where bit t % 32 of word t / 32 of row u is 0, the block_mask_q queries from
+                               u * block_mask_q on do not see the block_mask_k keys from t * block_mask_k on */
+    int64_t stride_alibi_batch;      /* elements from batch to batch of alibi_slopes, 0 and up; 0: one row serves all */
+    int64_t stride_block_table;      /* elements from batch to batch of block_table, 0 and up */
+    int64_t tokens_q;                /* rows of Q and O of a packed batch: cu_seqlens_q[batch] */
+    uint64_t dropout_seed;           /* which weights are dropped: fmha_dropout_keeps; any */
+    uint64_t dropout_offset;         /* the same; 0 to 2^32 - 1 */
+    float modifier_values[8];        /* what the modifier from outside calls modifier_0 to modifier_7; any */
+    const void *modifier_buffers[4]; /* and modifier_buffer_0 to modifier_buffer_3; NULL where it has none */
 } fmha_forward_problem;
+
+/* Modifiers and layouts
+ *
+ * Query i of a sequence that has T queries and S keys stands on the diagonal at the key p = i + S - T, with
+ * FMHA_MASK_CAUSAL_TOP_LEFT at p = i. It sees key j when all of these hold:
+ *   - j < high, which is S, with a causal mask at most p + 1, with a window at most p + 1 + window_right, but never
+ * less than the sequence's prefix length (at most S);
+ *   - j >= low, which is 0, with a window at least p - window_left; or j < sink_keys;
+ *   - attn_mask is not 0 there, and the bit of block_mask is 1;
+ *   - the bias is not -infinity, nor so near to it that it overflows once multiplied by log2 e.
+ *
+ * Its score is scale * head_scale[h] * (q . k), capped by softcap, less alibi_slopes[b][h] * |p - j|, plus the bias. A
+ * key that it does not see weighs exactly 0, whatever K and V hold there. The sink is one more score whose weight
+ * counts in the sum alone: LSE = log(exp(sink) + sum exp(score)). A row that sees no key has O = 0 and LSE = the sink,
+ * without one -infinity. Dropout makes some weights 0 and multiplies the others by 1 / (1 - dropout) once the sum was
+ * taken: it leaves LSE as it is.
+ *
+ * A modifier is asked for by its address or its value: that decides which instances serve. In fmha_forward_prepare and
+ * fmha_forward_explain, which read no memory, an address that is NULL therefore says that the modifier is off; any
+ * other multiple of the element's size will do. A window of -1 and -1 is none.
+ *
+ * Packed: q and o are [tokens_q][heads_q][…], k and v [tokens_k][heads_k][…] by stride_row and stride_head;
+ * stride_batch means nothing. seqlen_q and seqlen_k are those of the longest sequence, batch is how many there are; a
+ * sequence may have no queries or no keys. LSE is [heads_q][tokens_q]. Rows that no sequence has are not written.
+ *
+ * Padded: all tensors are as without lengths. Rows of O and LSE past a sequence's length are not written.
+ *
+ * Paged: k and v are [page][heads_k][page_size][…]: stride_batch goes from page to page, and which of heads and rows
+ * comes first in a page is a matter of strides. Key j of sequence b is row j % page_size of page block_table[b][j /
+ * page_size]. Slots past a sequence's length are not read, nor entries of the table past its pages. The lengths of the
+ * keys are always seqlens_k, at most seqlen_k; those of the queries are seqlen_q, or as packed (cu_seqlens_q) or padded
+ * (seqlens_q) says.
+ *
+ * In all three the diagonal is each sequence's own; bias, masks and dropout count queries and keys from its begin.
+ * FMHA_V_TRANSPOSED goes with neither packed nor paged batches.
+ */
+
+/* Whether dropout keeps the weight of key `key` for query `query` (both counted from the begin of their sequence) of
+ * head `head` of batch or sequence `batch`: what a backward pass or a test needs to make the same mask again. 1: it is
+ * kept, 0: it is dropped. Runs on the host and never fails; of the numbers the low 32 bits count, and a `probability`
+ * that is not above 0 drops nothing.
+ *
+ * The rule is Philox4x32-10 with the key (low, high word of seed) and the counter (key / 8, query, batch * heads_q +
+ * head, low word of offset). The eight keys that share a counter take 16 bits each of its four words: key 8c + t the
+ * low (t even) or high (t odd) half of word t / 2. A weight is kept when they are at least probability * 65536, rounded
+ * to the nearest whole number, halves up. */
+FMHA_API int fmha_dropout_keeps(uint64_t seed, uint64_t offset, int64_t batch, int64_t heads_q, int64_t head,
+                                int64_t query, int64_t key, float probability);
 
 #ifdef __cplusplus
 #define FMHA_FORWARD_PROBLEM_INIT fmha_forward_problem_init()
@@ -272,7 +366,7 @@ static inline fmha_forward_problem fmha_forward_problem_init(void) {
 FMHA_API fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem);
 
 /* Does what the first call would do before its launch. Reads no tensor; of addresses the alignment alone counts, and
- * NULL is as good as an aligned one. */
+ * NULL is as good as an aligned one, but for those whose presence asks for a modifier. */
 FMHA_API fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forward_problem *problem);
 
 /* Bytes of device memory that the problem's `workspace` must have. 0: none is needed. Prepares, as above. */

@@ -2,9 +2,11 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "dispatch.h"
 #include "driver.h"
+#include "forward_modifiers.h"
 #include "problem.h"
 
 /* Of the fields that every version has had: up to `stream`, whatever comes after it. */
@@ -14,6 +16,7 @@ struct request {
     struct fmha_key key;
     struct fmha_operands operands;
     void *stream;
+    bool empty; /* there are no rows of O */
 };
 
 static fmha_status check_words(const fmha_forward_problem *p) {
@@ -65,6 +68,16 @@ static fmha_status check_lengths(const fmha_forward_problem *p) {
     return FMHA_OK;
 }
 
+/* In steps that are a few stores each: a compiler makes an instruction of a larger memset that takes as long as half of
+ * a call. */
+static inline void clear(void *at, size_t bytes) {
+    unsigned char *byte = at;
+    for (; bytes >= 64; bytes -= 64, byte += 64) {
+        memset(byte, 0, 64);
+    }
+    memset(byte, 0, bytes);
+}
+
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_forward_problem *given, bool launch,
                                 struct request *request) {
@@ -106,20 +119,28 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
     value[FMHA_VALUE_SEQLEN_K] = p->seqlen_k;
     value[FMHA_VALUE_HEAD_DIM] = p->head_dim;
     value[FMHA_VALUE_HEAD_DIM_V] = head_dim_v;
-    for (int i = FMHA_VALUE_STRIDE_FROM_BATCH; i < FMHA_VALUE_COUNT; i++) {
-        value[i] = 0;
+    clear(&value[FMHA_VALUE_STRIDE_FROM_BATCH],
+          offsetof(struct fmha_operands, buffer) - FMHA_VALUE_STRIDE_FROM_BATCH * sizeof value[0]);
+    clear(&operands->buffer[FMHA_BUFFER_FROM],
+          sizeof *operands - offsetof(struct fmha_operands, buffer[FMHA_BUFFER_FROM]));
+    struct fmha_forward_sizes sizes = {p->batch, p->seqlen_q, p->batch, p->seqlen_k};
+    if (fmha_forward_is_modified(p)) {
+        status = fmha_forward_modify(p, launch, &request->key, operands, &sizes);
+        if (status != FMHA_OK) {
+            return status;
+        }
     }
-    operands->buffer[FMHA_BUFFER_FROM] = operands->buffer[FMHA_BUFFER_TO] = NULL;
+    request->empty = sizes.batch_q == 0 || p->heads_q == 0 || sizes.rows_q == 0;
     bool transposed = p->v_layout == FMHA_V_TRANSPOSED;
-    int64_t v_rows = transposed ? head_dim_v : p->seqlen_k, v_columns = transposed ? p->seqlen_k : head_dim_v;
+    int64_t v_rows = transposed ? head_dim_v : sizes.rows_k, v_columns = transposed ? sizes.rows_k : head_dim_v;
     const struct fmha_problem_tensor q = {
-        "q", &p->q, p->batch, p->heads_q, p->seqlen_q, p->head_dim, FMHA_VALUE_STRIDE_Q_BATCH, FMHA_BUFFER_Q};
+        "q", &p->q, sizes.batch_q, p->heads_q, sizes.rows_q, p->head_dim, FMHA_VALUE_STRIDE_Q_BATCH, FMHA_BUFFER_Q};
     const struct fmha_problem_tensor k = {
-        "k", &p->k, p->batch, p->heads_k, p->seqlen_k, p->head_dim, FMHA_VALUE_STRIDE_K_BATCH, FMHA_BUFFER_K};
+        "k", &p->k, sizes.batch_k, p->heads_k, sizes.rows_k, p->head_dim, FMHA_VALUE_STRIDE_K_BATCH, FMHA_BUFFER_K};
     const struct fmha_problem_tensor v = {
-        "v", &p->v, p->batch, p->heads_k, v_rows, v_columns, FMHA_VALUE_STRIDE_V_BATCH, FMHA_BUFFER_V};
+        "v", &p->v, sizes.batch_k, p->heads_k, v_rows, v_columns, FMHA_VALUE_STRIDE_V_BATCH, FMHA_BUFFER_V};
     const struct fmha_problem_tensor o = {
-        "o", &p->o, p->batch, p->heads_q, p->seqlen_q, head_dim_v, FMHA_VALUE_STRIDE_O_BATCH, FMHA_BUFFER_O};
+        "o", &p->o, sizes.batch_q, p->heads_q, sizes.rows_q, head_dim_v, FMHA_VALUE_STRIDE_O_BATCH, FMHA_BUFFER_O};
     uint64_t bits = 0; /* of addresses and strides in bytes, all together */
     status = fmha_problem_tensor("fmha_forward", &q, launch, operands, &bits);
     status = status == FMHA_OK ? fmha_problem_tensor("fmha_forward", &k, launch, operands, &bits) : status;
@@ -141,7 +162,7 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
 fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem) {
     struct request request;
     fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || problem->batch == 0 || problem->heads_q == 0 || problem->seqlen_q == 0) {
+    if (status != FMHA_OK || request.empty) {
         return status; /* without rows of O there is nothing to look for an instance for */
     }
     return fmha_dispatch_launch(device, &request.key, &request.operands, request.stream);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,31 +25,68 @@
 #include "lock.h"
 
 #define LIMIT_SECONDS 60
-#define WORDS_MAX     32
-#define OPTIONS_BYTES 256
+#define WORDS_MAX     48
+#define OPTIONS_BYTES 512
+
+/* Appends to a text that has room for it. */
+static void add(char *text, size_t text_bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void add(char *text, size_t text_bytes, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, text_bytes - length, format, arguments);
+    va_end(arguments);
+}
+
+/* The modifiers, by the options of fmhagen: most have the name of their field and are on when they stand alone. */
+static void add_modifiers(const struct fmha_key *key, char *text, size_t text_bytes) {
+    static const struct { const char *field, *option; } others[] = {{"attn_mask", "mask"}};
+    for (int field = FMHA_KEY_FIELDS_FIRST; field < FMHA_KEY_FIELDS; field++) {
+        char value[FMHA_KEY_VALUE_BYTES], option[32];
+        if (!fmha_key_has(key, field)) {
+            continue;
+        }
+        snprintf(option, sizeof option, "%s", fmha_key_field_names[field]);
+        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+            if (strcmp(option, others[i].field) == 0) {
+                snprintf(option, sizeof option, "%s", others[i].option);
+            }
+        }
+        for (char *dash = strchr(option, '_'); dash != NULL; dash = strchr(dash, '_')) {
+            *dash = '-';
+        }
+        fmha_key_value(key, field, value);
+        bool bare = strcmp(value, "on") == 0 || strcmp(value, "sliding") == 0;
+        add(text, text_bytes, " --%s%s%s", option, bare ? "" : "=", bare ? "" : value);
+    }
+}
 
 void fmha_generator_options(const struct fmha_key *key, const char *arch, char *text, size_t text_bytes) {
-    char value[FMHA_KEY_VALUE_BYTES], operation[32] = "", dtype[32] = "", head_dim[32] = "", head_dim_v[32] = "";
+    char value[FMHA_KEY_VALUE_BYTES];
+    snprintf(text, text_bytes, "--arch %s", arch);
     if (key->operation != FMHA_KEY_FORWARD) {
         fmha_key_value(key, 0, value);
-        snprintf(operation, sizeof operation, " --op %s", value);
+        add(text, text_bytes, " --op %s", value);
     }
     if (key->dtype != 0) { /* 0: the operation does not have it, as below */
         fmha_key_value(key, 1, value);
-        snprintf(dtype, sizeof dtype, " --dtype %s", value);
+        add(text, text_bytes, " --dtype %s", value);
     }
     if (key->head_dim != 0) {
-        snprintf(head_dim, sizeof head_dim, " --hd %d", key->head_dim);
+        add(text, text_bytes, " --hd %d", key->head_dim);
     }
     if (key->head_dim_v != key->head_dim && key->head_dim_v != 0) {
-        snprintf(head_dim_v, sizeof head_dim_v, " --hd-v %d", key->head_dim_v);
+        add(text, text_bytes, " --hd-v %d", key->head_dim_v);
     }
-    snprintf(text, text_bytes, "--arch %s%s%s%s%s%s%s%s", arch, operation, dtype, head_dim, head_dim_v,
-             key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
-             : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
-                                                       : "",
-             key->v_layout == FMHA_KEY_V_TRANSPOSED ? " --v-layout transposed" : "",
-             key->align == 16 ? "" : " --align 2");
+    add(text, text_bytes, "%s%s%s",
+        key->mask == FMHA_KEY_CAUSAL_BOTTOM_RIGHT ? " --causal"
+        : key->mask == FMHA_KEY_CAUSAL_TOP_LEFT   ? " --causal=top-left"
+                                                  : "",
+        key->v_layout == FMHA_KEY_V_TRANSPOSED ? " --v-layout transposed" : "", key->align == 16 ? "" : " --align 2");
+    struct fmha_key known = *key;
+    known.modifier = 0; /* of which only its hash is known */
+    add_modifiers(&known, text, text_bytes);
 }
 
 void fmha_generator_cure(const struct fmha_key *key, const char *arch, char text[FMHA_GENERATOR_CURE_BYTES]) {
@@ -60,8 +98,14 @@ void fmha_generator_cure(const struct fmha_key *key, const char *arch, char text
         return;
     }
     fmha_generator_options(key, arch, options, sizeof options);
-    snprintf(text, FMHA_GENERATOR_CURE_BYTES,
-             "make one with `fmhagen library DIR %s` and name DIR in FMHA_LIBRARY_PATH", options);
+    int length = snprintf(text, FMHA_GENERATOR_CURE_BYTES,
+                          "make one with `fmhagen library DIR %s%s` and name DIR in "
+                          "FMHA_LIBRARY_PATH",
+                          options, key->modifier != 0 ? " --modifier FILE" : "");
+    if (key->modifier != 0) {
+        snprintf(text + length, FMHA_GENERATOR_CURE_BYTES - (size_t)length,
+                 ", FILE being the modifier whose hash is %08x", (unsigned)key->modifier);
+    }
 }
 
 static bool is_program(const char *path) {
@@ -256,6 +300,9 @@ fmha_status fmha_generator_folder(const struct fmha_key *key, const char *arch, 
         char cure[FMHA_GENERATOR_CURE_BYTES];
         fmha_generator_cure(key, arch, cure);
         return fmha_fail(FMHA_ERROR_NO_INSTANCE, "%s", cure);
+    }
+    if (key->modifier != 0) {
+        return fmha_fail(FMHA_ERROR_NO_INSTANCE, "fmhagen makes none by itself with a modifier whose text is not here");
     }
     if (!find_program(program)) {
         return fmha_fail(FMHA_ERROR_NO_INSTANCE,

@@ -260,9 +260,6 @@ static void put_field(struct fmha_key *key, int field, unsigned value) {
     case ALIGN:
         key->align = (uint8_t)value;
         break;
-    case MODIFIER:
-        key->modifier = value;
-        break;
     default:
         key->modifiers &= ~(places[field].unit * (places[field].most > 1 ? 3u : 1u));
         key->modifiers |= places[field].unit * value;
@@ -271,7 +268,7 @@ static void put_field(struct fmha_key *key, int field, unsigned value) {
 }
 
 static bool is_number(int field) {
-    return field == HEAD_DIM || field == HEAD_DIM_V || field == ALIGN || field == MODIFIER;
+    return field == HEAD_DIM || field == HEAD_DIM_V || field == ALIGN;
 }
 
 bool fmha_key_has(const struct fmha_key *key, int field) {
@@ -280,6 +277,10 @@ bool fmha_key_has(const struct fmha_key *key, int field) {
 
 void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VALUE_BYTES]) {
     unsigned value = get_field(key, field);
+    if (field == MODIFIER) {
+        snprintf(text, FMHA_KEY_VALUE_BYTES, value != 0 ? "%08x" : "none", value);
+        return;
+    }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (words[i].field == field && words[i].number == value) {
             snprintf(text, FMHA_KEY_VALUE_BYTES, "%s", words[i].word);
@@ -289,9 +290,28 @@ void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VA
     snprintf(text, FMHA_KEY_VALUE_BYTES, "%u", value);
 }
 
+/* Eight hexadecimal digits, as fmha_key_value writes them. */
+static bool set_hash(struct fmha_key *key, const char *text, size_t length) {
+    unsigned value = 0;
+    for (size_t i = 0; i < length && length == 8; i++) {
+        int digit = hex_digit(text[i]);
+        if (digit < 0) {
+            return false;
+        }
+        value = value << 4 | (unsigned)digit;
+    }
+    if (length == 8) {
+        key->modifier = value;
+    }
+    return length == 8;
+}
+
 bool fmha_key_set_value(struct fmha_key *key, int field, const char *text, size_t length) {
+    if (field == MODIFIER) {
+        return set_hash(key, text, length);
+    }
     if (is_number(field)) {
-        uint64_t value = 0, most = field == ALIGN ? UINT8_MAX : field == MODIFIER ? UINT32_MAX : UINT16_MAX;
+        uint64_t value = 0, most = field == ALIGN ? UINT8_MAX : UINT16_MAX;
         for (size_t i = 0; i < length; i++) {
             if (text[i] < '0' || text[i] > '9') {
                 return false;

@@ -134,8 +134,8 @@ extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 /* Whether a field is written: it is one of the first, or not off. */
 bool fmha_key_has(const struct fmha_key *key, int field);
 
-/* A field's value as a word or a number: "causal-bottom-right", "128". Of a number that no word stands for, the number.
- */
+/* A field's value as a word or a number: "causal-bottom-right", "128"; a hash as eight hexadecimal digits. Of a number
+ * that no word stands for, the number. */
 #define FMHA_KEY_VALUE_BYTES 24
 void fmha_key_value(const struct fmha_key *key, int field, char text[FMHA_KEY_VALUE_BYTES]);
 

@@ -50,6 +50,7 @@ static bool shorten_checks(const struct fmha_interface *interface, struct fmha_s
         if (bounds[i].least > bounds[i].most) {
             return false;
         }
+        shortcut->value_end = shortcut->value_bits[i] != 0 ? i + 1 : shortcut->value_end;
         if (bounds[i].least != INT64_MIN || bounds[i].most != INT64_MAX) {
             uint64_t least = (uint64_t)bounds[i].least, span = (uint64_t)bounds[i].most - least;
             shortcut->ranges[shortcut->range_count].least = least;
@@ -58,6 +59,7 @@ static bool shorten_checks(const struct fmha_interface *interface, struct fmha_s
         }
     }
     for (uint8_t i = 0; i < FMHA_BUFFER_COUNT; i++) {
+        shortcut->buffer_end = shortcut->address_bits[i] != 0 ? i + 1 : shortcut->buffer_end;
         if (required[i]) {
             shortcut->required[shortcut->required_count++] = i;
         }

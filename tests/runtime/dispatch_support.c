@@ -67,12 +67,13 @@ static void add(struct index_text *text, const char *format, ...) {
 }
 
 /* Every value of the public struct is an argument. */
-static void add_interface(struct index_text *text, int number, int align, const char *constraint) {
+static void add_interface(struct index_text *text, int number, int align, const char *constraint,
+                          const char *arguments) {
     static const char *const buffers[] = {"q", "k", "v", "o"};
     static const char *const strides[] = {"batch", "head", "row"};
     static const char *const numbers[] = {"batch", "heads_q", "heads_k", "seqlen_q", "seqlen_k"};
     int offset = 0;
-    add(text, "interface %d 160\n", number);
+    add(text, "interface %d %d\n", number, arguments != NULL ? 1024 : 160);
     for (int i = 0; i < 4; i++, offset += 8) {
         add(text, "argument buffer %s %d align %d\n", buffers[i], offset, align);
     }
@@ -85,6 +86,7 @@ static void add_interface(struct index_text *text, int number, int align, const 
         add(text, "argument i32 %s %d\n", numbers[i], offset);
     }
     add(text, "argument f32 scale %d\n", offset);
+    add(text, "%s", arguments != NULL ? arguments : "");
     add(text, "constraint equals 0 heads_q %% heads_k\nconstraint %s\n",
         constraint != NULL ? constraint : "max 1048576 seqlen_q");
 }
@@ -126,11 +128,12 @@ void dispatch_write(const char *name, const struct test_instance *instances, siz
         const struct test_instance *instance = &sorted[i];
         int head_dim = instance->head_dim != 0 ? instance->head_dim : 128;
         int align = instance->align != 0 ? instance->align : 16;
-        add_interface(&text, (int)i, align, instance->constraint);
+        add_interface(&text, (int)i, align, instance->constraint, instance->arguments);
         add(&text, "instance %s\ntarget %s\n", instance->name, or (instance->target, "gfx1151"));
-        add(&text, "key operation=forward dtype=%s head_dim=%d head_dim_v=%d mask=%s v_layout=%s align=%d\n",
+        add(&text, "key operation=forward dtype=%s head_dim=%d head_dim_v=%d mask=%s v_layout=%s align=%d%s%s\n",
             or (instance->dtype, "f16"), head_dim, head_dim, or (instance->mask, "none"),
-            or (instance->v_layout, "row"), align);
+            or (instance->v_layout, "row"), align, instance->modifiers != NULL ? " " : "",
+            or (instance->modifiers, ""));
         add(&text, "launch wave=32 workgroup=128 lds=1024\nrank %d\nuses %zu\n", instance->rank, i);
         add(&text, "grid %s\ngrid heads_q\ngrid batch\n", or (instance->grid, "ceil_div(seqlen_q, 64)"));
         add_file(&text, chip_folder, instance->name, "object", ".hsaco", instance->object);

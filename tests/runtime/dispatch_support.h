@@ -29,6 +29,8 @@ struct test_instance {
     int rank;
     const char *grid;            /* "ceil_div(seqlen_q, 64)" */
     const char *constraint;      /* "max 1048576 seqlen_q" */
+    const char *modifiers;       /* words of its key behind the others: "softcap=on" */
+    const char *arguments;       /* lines that follow its arguments, from byte 160 of a block of 1024 */
     const char *object, *source; /* what is in the files NAME.hsaco and NAME.hip; NULL: not in the index */
 };
 

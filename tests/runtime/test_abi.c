@@ -32,11 +32,15 @@ Test(abi, numbers_of_statuses) {
 Test(abi, numbers_of_words) {
     cr_expect_eq(FMHA_DTYPE_F16, 1);
     cr_expect_eq(FMHA_DTYPE_BF16, 2);
+    cr_expect_eq(FMHA_DTYPE_F32, 3);
     cr_expect_eq(FMHA_MASK_NONE, 0);
     cr_expect_eq(FMHA_MASK_CAUSAL_BOTTOM_RIGHT, 1);
     cr_expect_eq(FMHA_MASK_CAUSAL_TOP_LEFT, 2);
     cr_expect_eq(FMHA_V_ROW, 0);
     cr_expect_eq(FMHA_V_TRANSPOSED, 1);
+    cr_expect_eq(FMHA_VARLEN_NONE, 0);
+    cr_expect_eq(FMHA_VARLEN_PACKED, 1);
+    cr_expect_eq(FMHA_VARLEN_PADDED, 2);
     cr_expect_eq(FMHA_IMAGE_CODE_OBJECT, 0);
     cr_expect_eq(FMHA_IMAGE_HOST_OBJECT, 1);
     cr_expect_eq(FMHA_ACCESS_READ, 1);
@@ -73,7 +77,38 @@ Test(abi, forward_problem) {
     EXPECT_OFFSET(fmha_forward_problem, workspace, 208);
     EXPECT_OFFSET(fmha_forward_problem, workspace_bytes, 216);
     EXPECT_OFFSET(fmha_forward_problem, stream, 224);
-    cr_expect_geq(sizeof(fmha_forward_problem), 232);
+    EXPECT_OFFSET(fmha_forward_problem, window, 232);
+    EXPECT_OFFSET(fmha_forward_problem, window_left, 236);
+    EXPECT_OFFSET(fmha_forward_problem, window_right, 240);
+    EXPECT_OFFSET(fmha_forward_problem, sink_keys, 244);
+    EXPECT_OFFSET(fmha_forward_problem, softcap, 248);
+    EXPECT_OFFSET(fmha_forward_problem, dropout, 252);
+    EXPECT_OFFSET(fmha_forward_problem, varlen, 256);
+    EXPECT_OFFSET(fmha_forward_problem, page_size, 260);
+    EXPECT_OFFSET(fmha_forward_problem, block_mask_q, 264);
+    EXPECT_OFFSET(fmha_forward_problem, block_mask_k, 268);
+    EXPECT_OFFSET(fmha_forward_problem, bias_dtype, 272);
+    EXPECT_OFFSET(fmha_forward_problem, modifier, 276);
+    EXPECT_OFFSET(fmha_forward_problem, prefix_lengths, 280);
+    EXPECT_OFFSET(fmha_forward_problem, alibi_slopes, 288);
+    EXPECT_OFFSET(fmha_forward_problem, sink, 296);
+    EXPECT_OFFSET(fmha_forward_problem, head_scale, 304);
+    EXPECT_OFFSET(fmha_forward_problem, cu_seqlens_q, 312);
+    EXPECT_OFFSET(fmha_forward_problem, cu_seqlens_k, 320);
+    EXPECT_OFFSET(fmha_forward_problem, seqlens_q, 328);
+    EXPECT_OFFSET(fmha_forward_problem, seqlens_k, 336);
+    EXPECT_OFFSET(fmha_forward_problem, block_table, 344);
+    EXPECT_OFFSET(fmha_forward_problem, bias, 352);
+    EXPECT_OFFSET(fmha_forward_problem, attn_mask, 384);
+    EXPECT_OFFSET(fmha_forward_problem, block_mask, 416);
+    EXPECT_OFFSET(fmha_forward_problem, stride_alibi_batch, 448);
+    EXPECT_OFFSET(fmha_forward_problem, stride_block_table, 456);
+    EXPECT_OFFSET(fmha_forward_problem, tokens_q, 464);
+    EXPECT_OFFSET(fmha_forward_problem, dropout_seed, 472);
+    EXPECT_OFFSET(fmha_forward_problem, dropout_offset, 480);
+    EXPECT_OFFSET(fmha_forward_problem, modifier_values, 488);
+    EXPECT_OFFSET(fmha_forward_problem, modifier_buffers, 520);
+    cr_expect_geq(sizeof(fmha_forward_problem), 552);
 }
 
 Test(abi, pack_problem) {
