@@ -307,15 +307,16 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const i64 key_head = head / (arguments.heads_q / arguments.heads_k);
 
     struct fmha_keys keys;
-//% for _, kind in ipairs { "k", "v" } do
-//%     local to, from, stride = "keys." .. kind, "arguments." .. kind, "arguments.stride_" .. kind
-//%     if packed_keys then
-//%         from = from .. " + " .. (kind == "v" and spec.v_layout == "transposed" and "first_key" or "first_key * " .. stride .. "_row")
-//%     elseif not paged then
-//%         from = from .. " + batch * " .. stride .. "_batch"
-//%     end
-//%     local head = stride .. "_head"
-    $(to) = $(from) + key_head * $(head);
+//% if paged then
+    keys.k = arguments.k + key_head * arguments.stride_k_head; /* in page 0 */
+    keys.v = arguments.v + key_head * arguments.stride_v_head;
+//% elseif packed then
+//%     local column = spec.v_layout == "transposed" and "first_key" or "first_key * arguments.stride_v_row"
+    keys.k = arguments.k + first_key * arguments.stride_k_row + key_head * arguments.stride_k_head;
+    keys.v = arguments.v + $(column) + key_head * arguments.stride_v_head;
+//% else
+    keys.k = arguments.k + batch * arguments.stride_k_batch + key_head * arguments.stride_k_head;
+    keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
 //% end
     keys.k_stride = arguments.stride_k_row;
     keys.v_stride = arguments.stride_v_row;

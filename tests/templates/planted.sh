@@ -37,14 +37,16 @@ plant() {
 kq=ops/forward_kq.hip
 for axis in batch head row; do
     plant "v by k's $axis stride" ops/forward.hip "s/arguments\.stride_v_$axis/arguments.stride_k_$axis/" '--hd 64'
-    plant "o by q's $axis stride" $kq "s/arguments\.stride_o_$axis/arguments.stride_q_$axis/" '--hd 64'
-    plant "o's offset by $axis in 32 bits" $kq "s/\([a-z.]*\(\[r\]\)*\) \* arguments\.stride_o_$axis/(int)(\1 * arguments.stride_o_$axis)/" '--hd 64'
+    o=$kq
+    [ $axis != batch ] || o=ops/forward.hip
+    plant "o by q's $axis stride" $o "s/arguments\.stride_o_$axis/arguments.stride_q_$axis/" '--hd 64'
+    plant "o's offset by $axis in 32 bits" $o "s/\([a-z.]*\(\[r\]\)*\) \* arguments\.stride_o_$axis/(int)(\1 * arguments.stride_o_$axis)/" '--hd 64'
 done
 for axis in batch head; do # rows of v are near enough for 32 bits: a constraint of the kernels
     plant "v's $axis stride in 32 bits" ops/forward.hip "s/arguments\.stride_v_$axis/(int)arguments.stride_v_$axis/" '--hd 64'
 done
-plant 'LSE by key heads' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64'
-plant 'LSE by key heads, fused' $kq 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64 --gqa 2'
+plant 'LSE by key heads' ops/forward.hip 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64'
+plant 'LSE by key heads, fused' ops/forward.hip 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64 --gqa 2'
 plant 'unmasked loop a key too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 64 --causal'
 plant 'unmasked loop a key too long, fused' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 256 --causal --gqa 2'
 plant 'unmasked loop a tile too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 33 + rows.diagonal/' '--hd 64 --causal=top-left'
