@@ -13,30 +13,19 @@
 #include "index.h"
 #include "instance.h"
 #include "reference.h"
-
-enum execute_order {
-    EXECUTE_BSHD,
-    EXECUTE_BHSD
-}; /* [batch][seqlen][head][head_dim], [batch][head][seqlen][head_dim] */
-
-/* How one tensor lies in memory. The elements between its rows and around it hold a NaN pattern. */
-struct execute_layout {
-    enum execute_order order;
-    int64_t offset;      /* elements before the first */
-    int64_t row_padding; /* elements after each row of head_dim (or of seqlen_k, where V is transposed) */
-    int64_t
-        head_padding; /* elements after each head's rows in EXECUTE_BHSD, after each row of all heads in EXECUTE_BSHD */
-    int64_t batch_padding; /* elements after each batch */
-};
+#include "tensor.h"
 
 struct execute_request {
-    const struct reference_problem *problem; /* lengths and scale; its tensors are not read */
-    struct execute_layout q, k, v, o;
+    const struct reference_problem *problem; /* all of it but its q, k and v is what the kernel gets */
+    struct tensor_layout q, k, v, o;         /* of pages of K and V: head_padding and block_padding of a page */
+    struct tensor_layout planes;             /* of bias and masks: paddings alone */
+    int64_t page_size;                       /* where K and V are paged: a power of two */
+    uint64_t page_seed;                      /* of the order in which pages are handed out */
     const uint16_t *q_bits; /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
     const uint16_t *k_bits; /* [batch][heads_k][seqlen_k][head_dim] */
     const uint16_t *v_bits; /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */
     uint16_t *o_bits; /* receives [batch][heads_q][seqlen_q][head_dim_v]; EXECUTE_POISON where nothing was written */
-    float *lse;       /* receives [batch][heads_q][seqlen_q]; NULL: the kernel gets no such buffer */
+    float *lse;       /* receives [batch][heads_q][seqlen_q], the same; NULL: the kernel gets no such buffer */
 };
 
 #define EXECUTE_POISON     0x7fd5u     /* a NaN in f16 and bf16 that no kernel computes */

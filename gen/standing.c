@@ -14,20 +14,26 @@ enum layouts { LAYOUT_BSHD, LAYOUT_BHSD, LAYOUT_MIXED, LAYOUT_PADDED_BSHD, LAYOU
 /* Padding and offsets are the least that the instance's alignment allows, odd where any is allowed, and of no two
  * tensors the same: a stride of one that is used for another leads elsewhere. */
 static void set_layout(struct list *list, enum layouts layouts, struct standing_case *added) {
-    struct execute_layout *const tensors[] = {&added->q, &added->k, &added->v, &added->o};
+    struct tensor_layout *const tensors[] = {&added->q, &added->k, &added->v, &added->o};
     int64_t step = list->alignment;
     bool padded = layouts == LAYOUT_MIXED || layouts == LAYOUT_PADDED_BSHD || layouts == LAYOUT_PADDED_BHSD;
     for (int tensor = 0; tensor < 4; tensor++) {
         int64_t pad = padded ? step * (tensor + 1) : 0;
-        *tensors[tensor] = (struct execute_layout){
-            .order = layouts == LAYOUT_BSHD || layouts == LAYOUT_PADDED_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD,
+        *tensors[tensor] = (struct tensor_layout){
+            .order = layouts == LAYOUT_BSHD || layouts == LAYOUT_PADDED_BSHD ? TENSOR_BSHD : TENSOR_BHSD,
             .offset = pad * 3,
             .row_padding = pad,
             .head_padding = pad * 2,
-            .batch_padding = pad * 5};
+            .block_padding = pad * 5};
     }
     if (layouts == LAYOUT_MIXED) /* q and k as BHSD, v a view of BSHD */
-        added->v.order = EXECUTE_BSHD;
+        added->v.order = TENSOR_BSHD;
+}
+
+/* By turns; far more pages than one are a matter of their own. */
+static int64_t page_size_of(int index) {
+    static const int64_t sizes[] = {16, 1, 64, 256};
+    return sizes[(size_t)index % (sizeof sizes / sizeof *sizes)];
 }
 
 static struct standing_case *add(struct list *list, const char *what, struct verify_shape shape, enum input_kind inputs,
@@ -36,6 +42,8 @@ static struct standing_case *add(struct list *list, const char *what, struct ver
     *added = (struct standing_case){.shape = shape, .inputs = inputs, .scale = NAN};
     snprintf(added->what, sizeof added->what, "%s", what);
     set_layout(list, layouts, added);
+    added->modifiers = modifiers_usual(inputs, (unsigned)list->count);
+    added->page_size = page_size_of(list->count);
     return added;
 }
 
@@ -80,11 +88,12 @@ static void add_diagonals(struct list *list, int64_t m, int64_t n, int64_t g) {
 }
 
 static struct standing_case *add_far_apart(struct list *list, const char *what, struct verify_shape shape,
-                                           struct execute_layout layout) {
+                                           struct tensor_layout layout) {
     struct standing_case *added = add(list, what, shape, INPUT_IMPULSE, LAYOUT_BHSD);
-    layout.order = EXECUTE_BHSD;
+    layout.order = TENSOR_BHSD;
     added->q = added->k = added->v = added->o = layout;
     added->far_apart = true;
+    added->page_size = 16;
     return added;
 }
 
@@ -95,11 +104,11 @@ static void add_lengths(struct list *list, int64_t m, int64_t n, int64_t g) {
     add(list, "33 heads, 3 batches", (struct verify_shape){3, 33 * g, 11, 2, 3}, INPUT_IMPULSE, LAYOUT_MIXED);
     /* Kernels may ask for keys near enough that a tile of them is addressed by 32 bits. */
     add_far_apart(list, "batches 2^31 elements apart", (struct verify_shape){2, g, 1, 3, 3},
-                  (struct execute_layout){.batch_padding = INT64_C(1) << 31});
+                  (struct tensor_layout){.block_padding = INT64_C(1) << 31});
     add_far_apart(list, "heads 2^31 elements apart", (struct verify_shape){1, 2 * g, 2, 3, 3},
-                  (struct execute_layout){.head_padding = INT64_C(1) << 31});
+                  (struct tensor_layout){.head_padding = INT64_C(1) << 31});
     struct standing_case *rows = add_far_apart(list, "rows 2^22 and 2^31 apart", (struct verify_shape){1, g, 1, 2, 515},
-                                               (struct execute_layout){.row_padding = INT64_C(1) << 22});
+                                               (struct tensor_layout){.row_padding = INT64_C(1) << 22});
     rows->q.row_padding = rows->o.row_padding = INT64_C(1) << 31;
 }
 
@@ -132,17 +141,38 @@ static void add_values(struct list *list, int64_t m, int64_t n, int64_t g, enum 
         -default_scale;
 }
 
+/* Whether a field is anything but off. */
+static bool is_on(const struct instance *instance, enum spec_field_id field) {
+    return instance->spec.value[field] != spec_fields[field].neutral;
+}
+
+static bool is_any_on(const struct instance *instance, const enum spec_field_id *fields, size_t count) {
+    for (size_t index = 0; index < count; index++)
+        if (is_on(instance, fields[index]))
+            return true;
+    return false;
+}
+#define ANY_ON(instance, ...)                                                                                          \
+    is_any_on(instance, (const enum spec_field_id[]){__VA_ARGS__},                                                     \
+              sizeof((const enum spec_field_id[]){__VA_ARGS__}) / sizeof(enum spec_field_id))
+
 /* A part of the keys stands for itself only to rows that see all of it: with a causal mask to a single query at the
  * bottom right; and only keys that all rows see may change places. The parts are of about the same weight, so that a
- * wrong LSE shows in O. */
-static void add_identities(struct list *list, int64_t n, int64_t g, enum reference_mask mask) {
+ * wrong LSE shows in O. What depends on a key's place in other ways than by a tensor that can be split leaves an
+ * identity out, what bends scores or joins them all changes what a constant does. */
+static void add_identities(struct list *list, const struct instance *instance, int64_t n, int64_t g,
+                           enum reference_mask mask) {
     struct verify_shape rows = {1, g, 1, 20, 2 * n + 3}, row = {1, g, 1, 1, 2 * n + 3};
-    add(list, "a constant added to all scores", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_SHIFTED;
+    if (!ANY_ON(instance, SPEC_SOFTCAP, SPEC_SINK, SPEC_HEAD_SCALE))
+        add(list, "a constant added to all scores", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_SHIFTED;
     if (mask == REFERENCE_MASK_CAUSAL_TOP_LEFT)
         return;
-    add(list, "keys permuted", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_PERMUTED;
-    add(list, "keys split and merged by LSE", mask == REFERENCE_MASK_NONE ? rows : row, INPUT_RANDOM, LAYOUT_BSHD)
-        ->identity = STANDING_SPLIT;
+    if (!ANY_ON(instance, SPEC_ALIBI, SPEC_BIAS, SPEC_DROPOUT))
+        add(list, "keys permuted", rows, INPUT_UNBALANCED, LAYOUT_BSHD)->identity = STANDING_PERMUTED;
+    if (!ANY_ON(instance, SPEC_WINDOW, SPEC_SINK_KEYS, SPEC_PREFIX, SPEC_ALIBI, SPEC_BLOCK_MASK, SPEC_SINK,
+                SPEC_DROPOUT))
+        add(list, "keys split and merged by LSE", mask == REFERENCE_MASK_NONE ? rows : row, INPUT_RANDOM, LAYOUT_BSHD)
+            ->identity = STANDING_SPLIT;
 }
 
 int standing_cases(const struct instance *instance, enum reference_mask mask,
@@ -155,7 +185,7 @@ int standing_cases(const struct instance *instance, enum reference_mask mask,
         add_diagonals(&list, m, n, g);
     add_lengths(&list, m, n, g);
     add_values(&list, m, n, g, mask, 1 / sqrt((double)field[SPEC_HEAD_DIM]));
-    add_identities(&list, n, g, mask);
+    add_identities(&list, instance, n, g, mask);
     if (has_optional_lse(instance))
         add(&list, "without an LSE", (struct verify_shape){1, g, 1, 19, n + 7}, INPUT_RANDOM, LAYOUT_BSHD)
             ->without_lse = true;

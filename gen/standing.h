@@ -8,6 +8,7 @@
 #include "execute.h"
 #include "inputs.h"
 #include "instance.h"
+#include "modifiers.h"
 #include "verify.h"
 
 /* An identity is checked between two runs of the kernel, or three. */
@@ -23,7 +24,9 @@ struct standing_case {
     struct verify_shape shape;
     enum input_kind inputs;
     double scale; /* NAN: 1/sqrt(head_dim) */
-    struct execute_layout q, k, v, o;
+    struct tensor_layout q, k, v, o, planes;
+    struct modifiers_choice modifiers;
+    int64_t page_size; /* of instances whose K and V are paged */
     bool without_lse;
     bool
         far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */

@@ -29,6 +29,13 @@ static int64_t v_elements(const struct reference_problem *problem) {
     return problem->batch * problem->heads_k * problem->seqlen_k * problem->head_dim_v;
 }
 
+static int64_t rows_that_exist(const struct reference_problem *problem) {
+    int64_t rows = 0;
+    for (int64_t batch = 0; batch < problem->batch; batch++)
+        rows += reference_seqlen_q(problem, batch) * problem->heads_q;
+    return rows;
+}
+
 static void *allocate(int64_t count, size_t size) {
     return calloc((size_t)count + 1, size);
 }
@@ -82,6 +89,7 @@ struct visit {
     struct trial *trial;
     atomic_bool out_of_memory, overflow;
     atomic_llong rows; /* visited */
+    int64_t all_rows;  /* that will be */
 };
 
 static void tell(const struct trial *trial, const char *format, long long number) {
@@ -122,7 +130,7 @@ static bool run_kernel(const struct trial *trial, const struct execute_target *t
     struct ticker ticker = {
         .trial = trial, .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER, .has_ended = false};
     pthread_t thread;
-    tell(trial, "kernel, %lld rows", trial->rows);
+    tell(trial, "kernel, %lld rows", rows_that_exist(&trial->problem));
     bool ticks = trial->progress && pthread_create(&thread, NULL, tick, &ticker) == 0;
     bool done = execute_run(target, request, findings, error);
     if (ticks) {
@@ -137,8 +145,8 @@ static bool run_kernel(const struct trial *trial, const struct execute_target *t
 
 /* The thread that visits the row which completes a hundredth tells so. */
 static void tell_visited(struct visit *visit) {
-    long long rows = atomic_fetch_add(&visit->rows, 1), percent = (rows + 1) * 100 / visit->trial->rows;
-    if (percent != rows * 100 / visit->trial->rows)
+    long long rows = atomic_fetch_add(&visit->rows, 1), percent = (rows + 1) * 100 / visit->all_rows;
+    if (percent != rows * 100 / visit->all_rows)
         tell(visit->trial, "reference, %lld %%", percent);
 }
 
@@ -200,7 +208,7 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     double *values = to_values(target->instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
     values = to_values(target->instance, trial->type, trial->k, k_elements(&trial->problem), values);
     to_values(target->instance, trial->type, trial->v, v_elements(&trial->problem), values);
-    struct visit visit = {.trial = trial};
+    struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;
     if (atomic_load(&visit.overflow))
@@ -234,6 +242,10 @@ struct place {
 static struct place place_of_row(const struct trial *trial, int64_t row) {
     int64_t head = row / trial->problem.seqlen_q;
     return (struct place){head / trial->problem.heads_q, head % trial->problem.heads_q, row % trial->problem.seqlen_q};
+}
+
+static bool exists(const struct trial *trial, struct place at) {
+    return at.query < reference_seqlen_q(&trial->problem, at.batch);
 }
 
 static void compare_bits(const struct trial *trial, const uint16_t *o, const float *lse, const char *what,
@@ -282,6 +294,8 @@ static void compare_output(const struct trial *trial, struct trial_errors *error
     int64_t columns = trial->problem.head_dim_v;
     for (int64_t index = 0; index < trial->rows * columns; index++) {
         struct place at = place_of_row(trial, index / columns);
+        if (!exists(trial, at))
+            continue;
         if (trial->o[index] == EXECUTE_POISON) {
             errors->output = INFINITY;
             if (findings_tally(&unwritten))
@@ -311,6 +325,8 @@ static void compare_lse(const struct trial *trial, struct trial_errors *errors, 
     for (int64_t row = 0; row < trial->rows; row++) {
         struct place at = place_of_row(trial, row);
         uint32_t bits;
+        if (!exists(trial, at))
+            continue;
         memcpy(&bits, &trial->lse[row], sizeof bits);
         if (bits == EXECUTE_POISON_F32) {
             errors->lse = INFINITY;

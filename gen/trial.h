@@ -11,7 +11,7 @@
 struct trial {
     struct reference_problem problem; /* its tensors belong to the trial */
     enum half_type type;
-    int64_t rows;             /* batch x heads_q x seqlen_q */
+    int64_t rows;             /* batch x heads_q x seqlen_q, those that do not exist included */
     uint16_t *q, *k, *v;      /* inputs, packed as execute.h says; filled by the caller */
     uint16_t *o;              /* what the kernel wrote */
     float *lse;               /* the same */
@@ -30,7 +30,8 @@ struct trial_errors {
     double output, lse;
 };
 
-/* Of `problem` lengths, mask and scale are taken. On failure the trial needs no free. */
+/* Of `problem` all but the tensors is taken; what it points at must outlive the trial. On failure the trial needs no
+ * free. */
 bool trial_new(struct trial *trial, const struct reference_problem *problem, enum half_type type, struct error *error);
 void trial_free(struct trial *trial);
 

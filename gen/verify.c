@@ -25,7 +25,8 @@ static const enum input_kind input_kinds[] = {[VERIFY_INPUTS_RANDOM] = INPUT_RAN
                                               [VERIFY_INPUTS_LARGE] = INPUT_LARGE};
 
 void verify_options_init(struct verify_options *options) {
-    *options = (struct verify_options){.seed = 1, .scale = NAN, .schedules = 1};
+    *options = (struct verify_options){
+        .seed = 1, .scale = NAN, .values = modifiers_values_none(), .page_size = 16, .schedules = 1};
 }
 
 bool verify_device_is_here(const char *device) {
@@ -75,7 +76,7 @@ static bool read_spec(struct session *session, struct error *error) {
     return true;
 }
 
-static struct reference_problem problem_of(const struct session *session, const struct standing_case *one) {
+static struct reference_problem plain_problem(const struct session *session, const struct standing_case *one) {
     const int32_t *field = session->instance->spec.value;
     double scale = !isnan(session->options->scale) ? session->options->scale
                    : !isnan(one->scale)            ? one->scale
@@ -91,8 +92,27 @@ static struct reference_problem problem_of(const struct session *session, const 
                                       .scale = (double)(float)scale}; /* the kernel takes a float32 */
 }
 
-static struct execute_request layouts_of(const struct standing_case *one) {
-    return (struct execute_request){.q = one->q, .k = one->k, .v = one->v, .o = one->o};
+static uint64_t seed_of(const struct session *session, size_t index) {
+    return session->options->seed + index;
+}
+
+/* `modifiers` must be freed on failure too. */
+static bool make_problem(const struct session *session, size_t index, struct reference_problem *problem,
+                         struct modifiers *modifiers, struct error *error) {
+    *problem = plain_problem(session, &session->cases[index]);
+    return modifiers_make(session->instance, &session->cases[index].modifiers, seed_of(session, index), problem,
+                          modifiers, error);
+}
+
+static struct execute_request layouts_of(const struct session *session, size_t index) {
+    const struct standing_case *one = &session->cases[index];
+    return (struct execute_request){.q = one->q,
+                                    .k = one->k,
+                                    .v = one->v,
+                                    .o = one->o,
+                                    .planes = one->planes,
+                                    .page_size = one->page_size,
+                                    .page_seed = seed_of(session, index)};
 }
 
 /* Shapes that were asked for, each with random and with unbalanced inputs unless a kind was asked for too. */
@@ -104,7 +124,11 @@ static void list_shapes(struct session *session) {
     for (size_t index = 0; index < options->shape_count; index++)
         for (int kind = 0; kind < kind_count; kind++) {
             struct standing_case *one = &session->cases[session->case_count++];
-            *one = (struct standing_case){.shape = options->shapes[index], .inputs = kinds[kind], .scale = NAN};
+            *one = (struct standing_case){.shape = options->shapes[index],
+                                          .inputs = kinds[kind],
+                                          .scale = NAN,
+                                          .modifiers = modifiers_usual(kinds[kind], (unsigned)session->case_count),
+                                          .page_size = options->page_size};
             snprintf(one->what, sizeof one->what, "as asked for");
         }
 }
@@ -122,6 +146,22 @@ static void drop_far_apart(struct session *session) {
     session->case_count = kept;
 }
 
+/* What was given takes the place of the case's own. */
+static void take_values(const struct modifiers_values *given, struct modifiers_values *own) {
+    if (given->window_left != MODIFIERS_OWN) {
+        own->window_left = given->window_left;
+        own->window_right = given->window_right;
+    }
+    if (given->sink_keys != MODIFIERS_OWN)
+        own->sink_keys = given->sink_keys;
+    if (given->prefix != MODIFIERS_OWN)
+        own->prefix = given->prefix;
+    if (!isnan(given->softcap))
+        own->softcap = given->softcap;
+    if (!isnan(given->dropout))
+        own->dropout = given->dropout;
+}
+
 static bool list_cases(struct session *session, struct error *error) {
     const struct verify_options *options = session->options;
     size_t room = options->shape_count ? 2 * options->shape_count : STANDING_MAX;
@@ -136,10 +176,11 @@ static bool list_cases(struct session *session, struct error *error) {
         drop_far_apart(session);
     for (size_t index = 0; index < session->case_count; index++) {
         struct standing_case *one = &session->cases[index];
+        take_values(&options->values, &one->modifiers.values);
         if (options->inputs != VERIFY_INPUTS_DEFAULT)
             one->inputs = input_kinds[options->inputs];
         if (options->layout != VERIFY_LAYOUT_DEFAULT) {
-            enum execute_order order = options->layout == VERIFY_LAYOUT_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD;
+            enum tensor_order order = options->layout == VERIFY_LAYOUT_BSHD ? TENSOR_BSHD : TENSOR_BHSD;
             one->q.order = one->k.order = one->v.order = one->o.order = order;
         }
     }
@@ -163,11 +204,15 @@ static bool check_cases(const struct session *session, struct error *error) {
     if (!check_scale(session->options->scale, error))
         return false;
     for (size_t index = 0; index < session->case_count; index++) {
-        struct reference_problem problem = problem_of(session, &session->cases[index]);
-        struct execute_request request = layouts_of(&session->cases[index]);
+        struct reference_problem problem;
+        struct modifiers modifiers;
+        struct execute_request request = layouts_of(session, index);
         request.problem = &problem;
         request.lse = session->cases[index].without_lse ? NULL : &nowhere;
-        if (!execute_check(session->instance, &request, error))
+        bool served = make_problem(session, index, &problem, &modifiers, error) &&
+                      execute_check(session->instance, &request, error);
+        modifiers_free(&modifiers);
+        if (!served)
             return false;
     }
     return true;
@@ -189,6 +234,7 @@ struct work {
     bool with_lse;
     struct trial trials[3];
     int trial_count;
+    int64_t part_lengths[3]; /* of the keys of each run, where it has lengths */
     struct error *error;
 };
 
@@ -227,7 +273,7 @@ static bool run_schedules(struct work *work, struct trial *trial, const struct e
 }
 
 static bool run_trial(struct work *work, struct trial *trial) {
-    struct execute_request layouts = layouts_of(work->one);
+    struct execute_request layouts = layouts_of(work->session, work->session->current);
     struct trial_errors errors;
     if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error) ||
         !verify_count(&work->session->target, &trial->problem, work->result, work->error) ||
@@ -350,12 +396,22 @@ static bool run_shifted(struct work *work) {
     return true;
 }
 
-/* A run of the keys from `first` on, `count` of them. */
+/* The plane from a column on. */
+static void take_columns(struct reference_plane *plane, int64_t first, size_t element_bytes) {
+    if (plane->values)
+        plane->values = (const char *)plane->values + (size_t)first * element_bytes;
+}
+
+/* A run of the keys from `first` on, `count` of them: of a single sequence. */
 static bool run_part(struct work *work, int64_t first, int64_t count) {
     const struct trial *whole = &work->trials[0];
     struct reference_problem problem = whole->problem;
     int64_t head_dim = problem.head_dim, head_dim_v = problem.head_dim_v, keys = problem.seqlen_k;
     problem.seqlen_k = count;
+    if (problem.lengths_k)
+        problem.lengths_k = memcpy(&work->part_lengths[work->trial_count], &count, sizeof count);
+    take_columns(&problem.bias, first, sizeof(double));
+    take_columns(&problem.attn_mask, first, sizeof(uint8_t));
     struct trial *part = next_trial(work, &problem);
     if (!part)
         return false;
@@ -380,6 +436,8 @@ static bool run_split(struct work *work) {
         /* Weights from the two LSEs; each LSE may be off by its bound, so their ratio by the sum of both. */
         double difference = (double)b->lse[row] - (double)a->lse[row],
                lse_bound = a->lse_bound[row] + b->lse_bound[row];
+        if (isnan(difference) && a->lse[row] == b->lse[row]) /* neither part has a key that the row sees */
+            difference = 0;
         double weight_a = 1 / (1 + exp(difference)), weight_b = 1 - weight_a;
         double weight_bound = fmin(1, fmin(weight_a, weight_b) * expm1(lse_bound));
         for (int64_t index = row * columns; index < (row + 1) * columns; index++) {
@@ -412,8 +470,8 @@ static bool run_identity(struct work *work, uint64_t seed) {
 }
 
 static void describe_layout(const struct standing_case *one, char *text, size_t text_bytes) {
-    static const char *const orders[] = {[EXECUTE_BSHD] = "bshd", [EXECUTE_BHSD] = "bhsd"};
-    bool padded = one->q.row_padding || one->q.head_padding || one->q.batch_padding;
+    static const char *const orders[] = {[TENSOR_BSHD] = "bshd", [TENSOR_BHSD] = "bhsd"};
+    bool padded = one->q.row_padding || one->q.head_padding || one->q.block_padding;
     snprintf(text, text_bytes, "%s%s%s%s", orders[one->q.order], one->v.order != one->q.order ? ", v " : "",
              one->v.order != one->q.order ? orders[one->v.order] : "", padded ? ", padded" : "");
 }
@@ -434,8 +492,13 @@ static void describe_case(const struct standing_case *one, const struct referenc
 static bool run_case(struct session *session, size_t index, struct verify_case *result, struct bound_bias *random_cases,
                      struct error *error) {
     const struct standing_case *one = &session->cases[index];
-    struct reference_problem problem = problem_of(session, one);
-    uint64_t seed = session->options->seed + index;
+    struct reference_problem problem;
+    struct modifiers modifiers;
+    uint64_t seed = seed_of(session, index);
+    if (!make_problem(session, index, &problem, &modifiers, error)) {
+        modifiers_free(&modifiers);
+        return false;
+    }
     describe_case(one, &problem, seed, result);
     struct work work = {.session = session, .one = one, .result = result, .error = error};
     work.with_lse = !one->without_lse && instance_has_lse(session->instance);
@@ -455,6 +518,7 @@ static bool run_case(struct session *session, size_t index, struct verify_case *
         done = error_set(error, ERROR_RUN, "no memory for the findings of case '%s'", one->what);
     for (int used = 0; used < work.trial_count; used++)
         trial_free(&work.trials[used]);
+    modifiers_free(&modifiers);
     if (!done) {
         findings_free(&work.findings);
         return false;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "modifiers.h"
 #include "spec.h"
 #include "verify_report.h"
 
@@ -34,6 +35,8 @@ struct verify_options {
     size_t pack_shape_count;
     uint64_t seed;
     double scale; /* softmax scale of every case; NAN: 1/sqrt(head_dim), in some standing cases another */
+    struct modifiers_values values; /* of kernels that take them; what is not given is each case's own */
+    int64_t page_size;              /* of given shapes where K and V are paged: a power of two, 1 to 256 */
     enum verify_inputs inputs;
     enum verify_layout layout;
     int schedules; /* 1 and up: runs of each case, each with the waves in another order; results must be the same */

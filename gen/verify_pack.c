@@ -21,7 +21,7 @@ static const char *const side_names[SIDES] = {"from", "to"};
 struct pack_case {
     char what[64];
     struct verify_pack_shape shape;
-    struct execute_layout layout[SIDES];
+    struct tensor_layout layout[SIDES];
     bool one_head; /* `from` has one head that stands for all: its stride is 0 */
     bool
         far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */
@@ -58,11 +58,11 @@ static void set_layouts(const struct session *session, struct pack_case *one, en
     for (int side = FROM; side < SIDES; side++) {
         int64_t pad = layouts == PLAIN ? 0 : session->alignment * (2 * side + 1);
         bool bshd = layouts == BSHD_TO_BHSD ? side == FROM : layouts == BHSD_TO_BSHD && side == TO;
-        one->layout[side] = (struct execute_layout){.order = bshd ? EXECUTE_BSHD : EXECUTE_BHSD,
-                                                    .offset = pad * 3,
-                                                    .row_padding = pad,
-                                                    .head_padding = pad * 2,
-                                                    .batch_padding = pad * 5};
+        one->layout[side] = (struct tensor_layout){.order = bshd ? TENSOR_BSHD : TENSOR_BHSD,
+                                                   .offset = pad * 3,
+                                                   .row_padding = pad,
+                                                   .head_padding = pad * 2,
+                                                   .block_padding = pad * 5};
     }
 }
 
@@ -76,13 +76,13 @@ static struct pack_case *add(struct session *session, const char *what, int64_t 
 }
 
 static void add_far_apart(struct session *session, const char *what, int64_t heads, int64_t rows,
-                          struct execute_layout layout) {
+                          struct tensor_layout layout) {
     for (int side = FROM; side < SIDES; side++) {
         char name[64];
         snprintf(name, sizeof name, "%s, %s", what, side_names[side]);
         struct pack_case *one = add(session, name, heads, heads, rows, rows, PLAIN);
         one->layout[side] = layout;
-        one->layout[side].order = EXECUTE_BHSD;
+        one->layout[side].order = TENSOR_BHSD;
         one->far_apart = true;
     }
 }
@@ -108,10 +108,10 @@ static void add_standing(struct session *session) {
     add(session, "33 heads, 3 batches", 3, 33, 3, 11, BSHD_TO_BHSD);
     add(session, "40 tiles", 1, 1, 1250, 100, PADDED);
     add(session, "one head for all", 2, 5, 66, 24, PADDED)->one_head = true;
-    add_far_apart(session, "batches 2^31 apart", 2, 5, (struct execute_layout){.batch_padding = INT64_C(1) << 31});
-    add_far_apart(session, "heads 2^31 apart", 2, 5, (struct execute_layout){.head_padding = INT64_C(1) << 31});
-    add_far_apart(session, "rows 2^31 apart", 1, 5, (struct execute_layout){.row_padding = INT64_C(1) << 31});
-    add_far_apart(session, "row 64 past 2^31", 1, 67, (struct execute_layout){.row_padding = INT64_C(1) << 26});
+    add_far_apart(session, "batches 2^31 apart", 2, 5, (struct tensor_layout){.block_padding = INT64_C(1) << 31});
+    add_far_apart(session, "heads 2^31 apart", 2, 5, (struct tensor_layout){.head_padding = INT64_C(1) << 31});
+    add_far_apart(session, "rows 2^31 apart", 1, 5, (struct tensor_layout){.row_padding = INT64_C(1) << 31});
+    add_far_apart(session, "row 64 past 2^31", 1, 67, (struct tensor_layout){.row_padding = INT64_C(1) << 26});
 }
 
 /* A real device has no such memory, and counting looks at each byte between. */
@@ -141,7 +141,7 @@ static bool list_cases(struct session *session) {
     for (size_t index = 0; options->layout != VERIFY_LAYOUT_DEFAULT && index < session->case_count; index++)
         for (int side = FROM; side < SIDES; side++)
             session->cases[index].layout[side].order =
-                options->layout == VERIFY_LAYOUT_BSHD ? EXECUTE_BSHD : EXECUTE_BHSD;
+                options->layout == VERIFY_LAYOUT_BSHD ? TENSOR_BSHD : TENSOR_BHSD;
     drop_far_apart(session);
     return true;
 }
@@ -159,7 +159,7 @@ static bool is_empty(const struct view *view) {
 
 /* False when the tensor has more elements than 63 bits can count bytes of. */
 static bool make_view(const struct session *session, const struct pack_case *one, enum side side, struct view *view) {
-    const struct execute_layout *layout = &one->layout[side];
+    const struct tensor_layout *layout = &one->layout[side];
     bool swapped = side == TO && session->transposed;
     *view = (struct view){.batch = one->shape.batch,
                           .heads = one->shape.heads,
@@ -167,11 +167,11 @@ static bool make_view(const struct session *session, const struct pack_case *one
                           .columns = swapped ? one->shape.seqlen : one->shape.head_dim,
                           .offset = layout->offset};
     int64_t step = session->alignment, row = round_up(view->columns + layout->row_padding, step), head_rows, all;
-    bool bshd = layout->order == EXECUTE_BSHD;
+    bool bshd = layout->order == TENSOR_BSHD;
     if (__builtin_mul_overflow(row, bshd ? view->heads : view->rows, &head_rows) ||
         __builtin_add_overflow(head_rows, round_up(layout->head_padding, step), &head_rows) ||
         __builtin_mul_overflow(head_rows, bshd ? view->rows : view->heads, &view->stride_batch) ||
-        __builtin_add_overflow(view->stride_batch, round_up(layout->batch_padding, step), &view->stride_batch) ||
+        __builtin_add_overflow(view->stride_batch, round_up(layout->block_padding, step), &view->stride_batch) ||
         __builtin_mul_overflow(view->stride_batch, view->batch, &all) || all > INT64_MAX / 64)
         return error_set(session->error, ERROR_USAGE,
                          "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
@@ -457,7 +457,7 @@ static bool run_schedules(struct work *work, struct verify_case *result) {
 }
 
 static void describe_case(const struct pack_case *one, uint64_t seed, struct verify_case *result) {
-    static const char *const orders[] = {[EXECUTE_BSHD] = "bshd", [EXECUTE_BHSD] = "bhsd"};
+    static const char *const orders[] = {[TENSOR_BSHD] = "bshd", [TENSOR_BHSD] = "bhsd"};
     *result = (struct verify_case){.pack_shape = one->shape,
                                    .scale = NAN,
                                    .seed = seed,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "numbers.h"
 #include "text.h"
 
 /* ---- Where the value of an option goes ----------------------------------------------------------------------------
@@ -143,6 +144,19 @@ static bool check_word(const struct option_row *row, const char *value, struct e
     return error_set(error, ERROR_USAGE, "--%s: expected one of %s, got '%s'", row->name, list, value);
 }
 
+/* The field is on, by its bare word, and the numbers are kept beside it. */
+static bool store_numbers(struct arguments *arguments, const struct spec_field *field, const char *value,
+                          struct error *error) {
+    struct kernel_options *kernel = &arguments->kernel;
+    ptrdiff_t id = field - spec_fields;
+    const char *before = kernel->numbers[id] ? kernel->numbers[id] : kernel->field[id];
+    if (before && strcmp(before, value) != 0)
+        return error_set(error, ERROR_USAGE, "--%s: expected it once, got '%s' and '%s'", field->option, before, value);
+    kernel->numbers[id] = value;
+    kernel->field[id] = field->bare;
+    return numbers_parse(field, value, &kernel->values, error);
+}
+
 /* `value` is never NULL; a bare option brings "". */
 static bool store(struct arguments *arguments, const char *name, const struct target *target, const char *value,
                   struct error *error) {
@@ -163,6 +177,8 @@ static bool store(struct arguments *arguments, const char *name, const struct ta
         target->list->item[target->list->count++] = value;
         return true;
     }
+    if (target->field && numbers_form(target->field) && numbers_begin(value))
+        return store_numbers(arguments, target->field, value, error);
     if (*target->text && strcmp(*target->text, value) != 0)
         return error_set(error, ERROR_USAGE, "--%s: expected it once, got '%s' and '%s'%s", name, *target->text, value,
                          target->field || strcmp(name, "arch") == 0 ? "; a list of values is written with commas" : "");
@@ -240,6 +256,8 @@ static bool parse_option(struct arguments *arguments, int argc, char **argv, int
             return error_set(error, ERROR_USAGE, "--%s: expected %s, got the end of the command line", name, expected);
         }
     }
+    if (!value && target.field && numbers_form(target.field) && *position < argc && numbers_begin(argv[*position]))
+        value = argv[(*position)++];
     if (value && !*value && target.bare && !joined)
         return error_set(error, ERROR_USAGE, "--%s: expected %s, got nothing; leave out the value", name,
                          target.expected);
@@ -272,6 +290,7 @@ bool arguments_parse(const struct command *command, int argc, char **argv, struc
                      struct error *error) {
     memset(arguments, 0, sizeof *arguments);
     arguments->command = command;
+    arguments->kernel.values = modifiers_values_none();
     arguments->own = calloc(1, command->options_bytes ? command->options_bytes : 1);
     arguments->operands = calloc((size_t)argc + 1, sizeof *arguments->operands);
     if (!arguments->own || !arguments->operands)

@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "interrupt.h"
+#include "modifiers.h"
 #include "spec.h"
 
 enum option_kind {
@@ -39,6 +40,8 @@ struct option_row {
 struct kernel_options {
     const char *arch; /* "" for `list --arch` without a value */
     const char *field[SPEC_FIELD_COUNT];
+    const char *numbers[SPEC_FIELD_COUNT]; /* what was typed where a field's word is that numbers were given */
+    struct modifiers_values values;        /* those numbers */
     struct option_list set;
     const char *template_dir;
 };

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "embed.h"
 #include "help.h"
+#include "numbers.h"
 #include "text.h"
 
 #define COLUMNS      79
@@ -71,6 +72,8 @@ static void add_field(struct text *out, const struct spec_field *field) {
                 text_printf(&right, "%s%s", separator, words[i]);
                 separator = ", ";
             }
+        if (numbers_form(field))
+            text_printf(&right, ", or %s for verify", numbers_form(field));
         text_puts(&right, "]");
     } else {
         snprintf(left, sizeof left, "--%s N", field->option);

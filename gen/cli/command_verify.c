@@ -122,6 +122,7 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
         return false;
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
+    options->values = arguments->kernel.values;
     options->schedules = (int)own->schedules;
     options->without_checks = own->checks && strcmp(own->checks, "off") == 0;
     options->count = own->count;

@@ -65,7 +65,7 @@ Test(execute, serves) {
     request.lse = NULL;
     assert_served();
     request.v.offset = 8;
-    request.o = (struct execute_layout){EXECUTE_BHSD, 16, 3, 5, 7}; /* paddings are rounded up to what is aligned */
+    request.o = (struct tensor_layout){TENSOR_BHSD, 16, 3, 5, 7}; /* paddings are rounded up to what is aligned */
     assert_served();
 }
 

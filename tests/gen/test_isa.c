@@ -61,7 +61,7 @@ static void run_on(const char *device, const struct instance *instance, const st
                    struct trial *trial) {
     enum half_type type = strcmp(spec_word(&instance->spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
     struct execute_target target;
-    struct execute_request layouts = {.q = {.order = EXECUTE_BHSD}};
+    struct execute_request layouts = {.q = {.order = TENSOR_BHSD}};
     struct findings findings = {0};
     struct error error;
     cr_assert(execute_open(device, instance, &(struct execute_options){0}, &target, &error), "%s", error.text);

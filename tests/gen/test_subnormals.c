@@ -75,10 +75,10 @@ static void fill(uint16_t *bits, size_t count, enum half_type type, double magni
     }
 }
 
-enum tensor { TENSOR_Q, TENSOR_K, TENSOR_V };
+enum of_tensor { TENSOR_Q, TENSOR_K, TENSOR_V };
 
 /* One tensor is subnormal throughout; q and k, whose products are scores, make up for one another. */
-static void fill_all(struct fixture *with, enum tensor subnormal) {
+static void fill_all(struct fixture *with, enum of_tensor subnormal) {
     enum half_type type = with->trial.type;
     double smallest = type == HALF_F16 ? 0x1p-14 : 0x1p-126, large = type == HALF_F16 ? 0x1p15 : 0x1p126, normal = 1;
     fill(with->trial.q, QUERIES * HEAD_DIM, type,
@@ -98,7 +98,7 @@ static void check_operands(const char *arch, enum half_type type, bool flushes) 
     begin(&with, arch, type);
     cr_assert_eq(with.instance.flushes_subnormals, flushes, "%s", arch);
     for (int tensor = TENSOR_Q; tensor <= (type == HALF_F16 ? TENSOR_V : TENSOR_K); tensor++) {
-        fill_all(&with, (enum tensor)tensor);
+        fill_all(&with, (enum of_tensor)tensor);
         with.instance.flushes_subnormals = flushes;
         cr_expect(passes(&with), "%s, type %d, tensor %d: refused", arch, type, tensor);
         with.instance.flushes_subnormals = !flushes;

@@ -12,57 +12,9 @@
 #include "trial.h"
 #include "verify.h"
 #include "verify_count.h"
+#include "verifying.h"
 
 static const char naive[] = TEST_DATA "-verify";
-
-/* `settings`: "field=text" of spec_set by option name, "arch=…", "set=NAME=VALUE". NULL-terminated. */
-static void make_spec(struct template_engine *engine, const char *const *settings, struct spec *spec) {
-    struct error error;
-    spec_init(spec);
-    cr_assert(spec_set_arch(spec, engine, "gfx1151", &error), "%s", error.text);
-    for (; *settings; settings++) {
-        const char *equals = strchr(*settings, '=');
-        size_t length = (size_t)(equals - *settings);
-        if (length == 3 && strncmp(*settings, "set", 3) == 0) {
-            cr_assert(spec_add_set(spec, equals + 1, &error), "%s", error.text);
-            continue;
-        }
-        int field = 0;
-        while (field < SPEC_FIELD_COUNT && (strlen(spec_fields[field].option) != length ||
-                                            strncmp(spec_fields[field].option, *settings, length) != 0))
-            field++;
-        cr_assert(field < SPEC_FIELD_COUNT, "no option %s", *settings);
-        cr_assert(spec_set(spec, (enum spec_field_id)field, equals + 1, &error), "%s", error.text);
-    }
-    cr_assert(spec_resolve(spec, engine, &error), "%s", error.text);
-}
-
-static bool verify(const char *template_dir, const char *const *settings, const struct verify_options *options,
-                   struct verify_report *report, struct error *error) {
-    struct template_engine *engine = template_engine_new(template_dir, error);
-    cr_assert(engine, "%s", error->text);
-    struct spec spec;
-    struct verify_options standard;
-    verify_options_init(&standard);
-    make_spec(engine, settings, &spec);
-    bool done = verify_run(engine, &spec, options ? options : &standard, report, error);
-    template_engine_free(engine);
-    return done;
-}
-
-static void expect_pass(const char *template_dir, const char *const *settings, const struct verify_options *options) {
-    struct verify_report report;
-    struct error error;
-    struct text table = {0};
-    cr_assert(verify(template_dir, settings, options, &report, &error), "%s", error.text);
-    verify_report_table(&report, &table);
-    cr_assert(report.passed, "%s", table.bytes);
-    cr_assert(report.case_count > 0);
-    text_free(&table);
-    verify_report_free(&report);
-}
-
-#define EXPECT_PASS(dir, options, ...) expect_pass(dir, (const char *const[]){__VA_ARGS__, NULL}, options)
 
 Test(verify, a_right_kernel_passes_with_every_mask_type_and_layout) {
     EXPECT_PASS(naive, NULL, "hd=64");
@@ -126,14 +78,6 @@ static const struct fault faults[] = {
      "O[batch 0, head 0, query 0, column 0]: expected 0 within 0, got"},
     {"set=fault=nan_leaks", "causal=bottom-right", "O[batch"},
 };
-
-static size_t findings_that_begin(const struct verify_report *report, const char *words) {
-    size_t found = 0;
-    for (size_t index = 0; index < report->case_count; index++)
-        for (size_t line = 0; line < report->cases[index].finding_count; line++)
-            found += strncmp(report->cases[index].findings[line], words, strlen(words)) == 0;
-    return found;
-}
 
 Test(verify, every_wrong_kernel_is_refused_for_what_is_wrong) {
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++)
@@ -244,15 +188,6 @@ Test(verify, what_is_counted) {
     verify_report_free(&report);
 }
 
-static void expect_error(const char *const *settings, const struct verify_options *options, enum error_kind kind,
-                         const char *text) {
-    struct verify_report report;
-    struct error error;
-    cr_assert(!verify(naive, settings, options, &report, &error));
-    cr_assert(error.kind == kind, "%s", error.text);
-    cr_assert_str_eq(error.text, text);
-}
-
 Test(verify, a_shape_that_the_instance_does_not_serve_is_an_error) {
     const char *const settings[] = {"hd=32", NULL};
     struct verify_options options;
@@ -260,17 +195,17 @@ Test(verify, a_shape_that_the_instance_does_not_serve_is_an_error) {
     options.shape_count = 1;
     options.shapes = &(struct verify_shape){1, 3, 2, 64, 64};
     expect_error(
-        settings, &options, ERROR_USAGE,
+        naive, settings, &options, ERROR_USAGE,
         "fmha_forward_gfx1151_f16_d32_m64k32w4: shape 1,3,2,64,64: expected heads_q % heads_k equal to 0, got 1; "
         "choose heads_q as a multiple of heads_k");
     options.shapes = &(struct verify_shape){1, 2, 2, 64, 4097};
     expect_error(
-        settings, &options, ERROR_USAGE,
+        naive, settings, &options, ERROR_USAGE,
         "fmha_forward_gfx1151_f16_d32_m64k32w4: shape 1,2,2,64,4097: expected seqlen_k at most 4096, got 4097; "
         "choose seqlen_k at most 4096");
     options.shapes = &(struct verify_shape){1 << 30, 1 << 30, 1 << 30, 1, 1};
     expect_error(
-        settings, &options, ERROR_USAGE,
+        naive, settings, &options, ERROR_USAGE,
         "shape 1073741824,1073741824,1073741824,1,1: expected tensors that fit into memory, got more bytes than "
         "63 bits count; use a smaller shape");
 }
@@ -280,16 +215,16 @@ Test(verify, a_scale_that_float32_does_not_hold_is_an_error) {
     struct verify_options options;
     verify_options_init(&options);
     options.scale = 1e39;
-    expect_error(settings, &options, ERROR_USAGE,
+    expect_error(naive, settings, &options, ERROR_USAGE,
                  "scale 1e+39: expected 0, or a float32 from 1.18e-38 to 2e+38 of either sign: kernels take a float32 "
                  "and multiply it by log2 e; choose a scale in between");
     options.scale = -1e-60;
-    expect_error(settings, &options, ERROR_USAGE,
+    expect_error(naive, settings, &options, ERROR_USAGE,
                  "scale -1e-60: expected 0, or a float32 from 1.18e-38 to 2e+38 of either sign: kernels take a float32 "
                  "and multiply it by log2 e; choose a scale in between");
     options.scale = 1e32;
     options.inputs = VERIFY_INPUTS_LARGE;
-    expect_error(settings, &options, ERROR_USAGE,
+    expect_error(naive, settings, &options, ERROR_USAGE,
                  "scale 1e+32: expected scores that float32 holds, up to 3.4e+38 once multiplied by log2 e, got larger "
                  "ones from these inputs; choose a smaller scale or other inputs");
     options.scale = 1e30;
@@ -337,7 +272,7 @@ Test(verify, an_argument_that_no_problem_has_is_an_error) {
     const char *text = strstr(error.text, ": argument ");
     cr_assert(text, "%s", error.text);
     cr_assert_str_eq(
-        text, ": argument 'window_left' (value of i32): expected a buffer q, k, v, o, lse, from or to, the f32 "
+        text, ": argument 'window_width' (value of i32): expected a buffer q, k, v, o, lse, from or to, the f32 "
               "scale, or an integer that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem "
               "offers this one; rename it in the template");
 }
@@ -510,12 +445,12 @@ Test(verify, tensors_of_a_padded_case_have_strides_of_their_own) {
         far += one->far_apart;
         if (!one->q.offset)
             continue;
-        const struct execute_layout *const tensors[] = {&one->q, &one->k, &one->v, &one->o};
+        const struct tensor_layout *const tensors[] = {&one->q, &one->k, &one->v, &one->o};
         for (int a = 0; a < 4; a++)
             for (int b = 0; b < a; b++)
                 cr_assert(tensors[a]->row_padding != tensors[b]->row_padding &&
                               tensors[a]->head_padding != tensors[b]->head_padding &&
-                              tensors[a]->batch_padding != tensors[b]->batch_padding,
+                              tensors[a]->block_padding != tensors[b]->block_padding,
                           "%s", one->what);
         told_apart += one->shape.batch > 1 && one->shape.heads_k > 1;
     }

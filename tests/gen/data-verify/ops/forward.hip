@@ -25,7 +25,7 @@
 //%            strides = "heads_q*seqlen_q seqlen_q 1" }
 //% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do argument { name = name, kind = "value", type = "i32" } end
 //% argument { name = "scale", kind = "value", type = "f32" }
-//% if fault == "unknown_argument" then argument { name = "window_left", kind = "value", type = "i32" } end
+//% if fault == "unknown_argument" then argument { name = "window_width", kind = "value", type = "i32" } end
 //% constraint("heads_q % heads_k", "equals", 0)
 //% constraint("seqlen_k", "max", 4096)
 //% kernel { workgroup = 32, grid = { "ceil_div(seqlen_q, 32)", "heads_q", "batch" }, lds_bytes = 0,
