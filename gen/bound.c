@@ -180,14 +180,15 @@ static double column_maximum(const struct reference_row *row, int64_t head_dim_v
     return maximum;
 }
 
-/* Whether an infinity of V may meet a weight that the kernel rounds to zero, or a maximum of a later tile that rescales
- * it by zero: their product is NaN. */
+/* Whether an infinity of V may meet a weight that the kernel rounds to zero or drops, or a maximum of a later tile that
+ * rescales it by zero: their product is NaN. */
 static bool infinity_may_vanish(enum half_type type, const struct terms *terms, const struct reference_row *row,
                                 int64_t head_dim_v, int64_t d) {
     double least = 4 * bound_absolute(type);
     for (int64_t j = 0; j < row->key_count; j++)
         if (isinf(row->v[row->key[j] * head_dim_v + d]) &&
-            row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least)
+            ((row->kept && !row->kept[j]) ||
+             row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least))
             return true;
     return false;
 }

@@ -274,12 +274,22 @@ static void row_dropout(const struct scratch *scratch, struct reference_row *row
     }
 }
 
+/* Of a key whose weight was dropped. */
+static void add_not_finite(lanes *sum, const lanes *v) {
+    for (int lane = 0; lane < LANES; lane++)
+        if (!isfinite((*v)[lane]))
+            (*sum)[lane] += (*v)[lane];
+}
+
 static void row_output(const struct scratch *scratch, const struct reference_row *row) {
     for (int64_t block = 0; block < blocks_of(row->problem->head_dim_v); block++) {
         const lanes *v = scratch->v_blocks + block * row->problem->seqlen_k;
         lanes sum = {0};
         for (int64_t j = 0; j < row->key_count; j++)
-            sum += scratch->share[j] * v[row->key[j]];
+            if (scratch->kept[j])
+                sum += scratch->share[j] * v[row->key[j]];
+            else
+                add_not_finite(&sum, &v[row->key[j]]);
         scratch->output[block] = sum;
     }
 }

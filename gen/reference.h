@@ -82,7 +82,8 @@ struct reference_row {
     double sink;              /* -INFINITY: none */
     double max, sum;          /* of scores and sink, and of exp(score - max) and the sink's; -inf and 0 without any */
     double lse;               /* max + ln sum; the sink when no key is seen, -inf without one */
-    const double *output;     /* [head_dim_v]: sum_j weight_j v_j, kept ones times keep_factor; zeros without a key */
+    const double *output;     /* [head_dim_v]: sum_j weight_j v_j, kept ones times keep_factor, of dropped ones what is
+                                 not finite; zeros without a key */
 };
 
 /* Called once for each row that exists, by several threads at once, rows of one head by one thread. */
