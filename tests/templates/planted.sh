@@ -82,6 +82,55 @@ plant 'pack: odd rows before even ones' $pack 's/0x05040100/0x01000504/' '--op p
 plant 'pack: no barrier' $pack 's/^    fmha_barrier();//' '--op pack --v-layout transposed'
 plant 'pack: whole where columns lack' $pack 's/tile\.rows == $(T) \&\& tile\.columns == $(T)/tile.rows == $(T)/' "$both"
 
+# Modifiers: each by a fault of its own arithmetic, and by one of the tensor or the loop that it takes part in.
+spans=ops/forward_spans.hip score=ops/score.hip
+in=modifiers
+plant 'window: a key too many on the left' $in/window.hip 's/score\.diagonal - score\.left/score.diagonal - score.left - 1/' '--hd 64 --window'
+plant 'window: a key too few on the right' $in/window.hip 's/score\.diagonal + 1 + score\.right/score.diagonal + score.right/' '--hd 64 --window'
+plant 'window: 0 is unbounded' $in/window.hip 's/window_\([a-z]*\) < 0 ?/window_\1 <= 0 ?/' '--hd 64 --window=0,0'
+plant 'window: the diagonal is left out' $score 's/score\.diagonal = \$(diagonal)/score.diagonal = 0/' '--hd 64 --window'
+plant 'window: not masked where it begins' $spans 's|const int body = (low_all + $(BK - 1)) / $(BK)|const int body = low_all / $(BK)|' '--hd 64 --window'
+plant 'window: not masked where it ends' $spans 's|unmasked = high_all / $(BK);|unmasked = (high_all + $(BK - 1)) / $(BK);|' '--hd 64 --window'
+plant 'window: the first tile is left out' $spans 's|first = low / $(BK);|first = (low + $(BK - 1)) / $(BK);|' '--hd 64 --window'
+plant 'window: the last tile is left out' $spans 's|(high + $(BK - 1)) / $(BK) : 0|high / $(BK) : 0|' '--hd 64 --window'
+plant 'prefix: longer than the sequence' $in/prefix.hip 's/fmha_min(arguments\.prefix_lengths\[batch\], seqlen_k)/arguments.prefix_lengths[batch] + 1/' '--hd 64 --causal --prefix'
+plant 'prefix: of the first sequence' $in/prefix.hip 's/prefix_lengths\[batch\]/prefix_lengths[0]/' '--hd 64 --causal --prefix'
+plant 'sink keys: one too many' $in/sink_keys.hip 's/fmha_min(arguments\.sink_keys, seqlen_k)/fmha_min(arguments.sink_keys + 1, seqlen_k)/' '--hd 64 --window=3,0 --sink-keys'
+plant 'sink keys: their tiles are left out' $score 's/tile < first \&\& tile \* $(BK) >= $(kept)/tile < first/' '--hd 64 --window=3,0 --sink-keys'
+plant 'sink keys: seen from the left, too' $score 's/(key < high) & ((key >= low) | (key < $(kept)))/((key < high) \& (key >= low)) | (key < $(kept))/' '--hd 64 --causal --window=3,0 --sink-keys'
+plant 'block mask: of the neighbouring tile' $in/block_mask.hip 's|(u32)tile / score|(u32)(tile + 1) / score|' '--hd 64 --block-mask'
+plant 'block mask: of the first queries' $in/block_mask.hip 's|(u32)first_query / |0 / |' '--hd 64 --block-mask'
+plant 'block mask: of the first head' $in/block_mask.hip 's|head \* arguments|0 * arguments|' '--hd 64 --block-mask'
+plant 'block mask: of the first sequence' $in/block_mask.hip 's|batch \* arguments|0 * arguments|' '--hd 64 --block-mask'
+plant 'softcap: twice as far' $in/softcap.hip 's|2\.0f / arguments|1.0f / arguments|' '--hd 64 --softcap'
+plant 'softcap: masked keys are capped' $kq 's/: -fmha_infinity();/: -rows.score.cap;/' '--hd 64 --softcap --causal --window'
+plant 'alibi: of the first head' $in/alibi.hip 's/stride_alibi_batch + head\]/stride_alibi_batch]/' '--hd 64 --alibi'
+plant 'alibi: of the first sequence' $in/alibi.hip 's/batch \* arguments/0 * arguments/' '--hd 64 --alibi'
+plant 'alibi: rises to the right' $in/alibi.hip 's/__builtin_fabsf(\(.*\));/\1;/' '--hd 64 --alibi'
+plant 'alibi: from the first key' $score 's/score\.diagonal = \$(diagonal)/score.diagonal = 0/' '--hd 64 --alibi'
+for tensor in bias mask; do
+    file=$in/$(echo $tensor | sed 's/^mask/attn_mask/').hip
+    plant "$tensor: of the first sequence" "$file" "s/batch \* arguments/0 * arguments/" "--hd 64 --$tensor"
+    plant "$tensor: of the first head" "$file" "s/+ head \* arguments/+ 0 * arguments/" "--hd 64 --$tensor"
+    plant "$tensor: of the first query" "$file" "s/fmha_min(query, score\.last_query)/0/" "--hd 64 --$tensor"
+    plant "$tensor: of the neighbouring key" "$file" "s/fmha_min(key, score\.last_key)/fmha_min(key + 1, score.last_key)/" "--hd 64 --$tensor"
+    plant "$tensor: read past the last key" "$file" "s/fmha_min(key, score\.last_key)/key/" "--hd 64 --$tensor"
+    plant "$tensor: read past the last query" "$file" "s/fmha_min(query, score\.last_query)/query/" "--hd 64 --$tensor"
+    plant "$tensor: V that is hidden is looked at" $kq "s/ || \$(hidden))/)/" "--hd 64 --$tensor"
+    plant "$tensor: not masked" $score "s/hides = any(\"hides\")/hides = false/" "--hd 64 --$tensor"
+done
+plant 'bias: a hidden infinity is NaN' $in/bias.hip 's/added == -fmha_infinity() ? added : s + added/s + added/' '--hd 64 --bias'
+plant 'bias: in natural logarithms' $in/bias.hip 's/ \* 1\.4426950408889634f//' '--hd 64 --bias=f32'
+plant 'sink: O is not made smaller' $in/sink.hip 's/factor \*= alpha;//' '--hd 64 --sink'
+plant 'sink: not in the LSE' $in/sink.hip 's/l = l \* alpha + __builtin_amdgcn_exp2f(score\.sink\[r\] - reference)/l = l * alpha/' '--hd 64 --sink'
+plant 'sink: of the first head' $in/sink.hip 's/sink\[head\]/sink[0]/' '--hd 64 --sink'
+plant 'head scale: of the first head' $in/head_scale.hip 's/head_scale\[head\]/head_scale[0]/' '--hd 64 --head-scale'
+plant 'dropout: kept weights stay as they are' $in/dropout.hip 's/factor \*= score\.kept_inverse;//' '--hd 64 --dropout'
+plant 'dropout: the sum loses what is dropped' $kq 's/sum += weight\[i\];/sum += i \& 1 ? weight[i] : 0.0f;/' '--hd 64 --dropout'
+plant 'dropout: nine rounds' $in/dropout.hip 's/round < 10/round < 9/' '--hd 64 --dropout'
+plant 'dropout: by key heads' $in/dropout.hip 's/batch \* arguments\.heads_q/batch * arguments.heads_k/' '--hd 64 --dropout'
+plant 'dropout: odd keys first' $in/dropout.hip 's/(key + i) & 1 ? word >> 16 : word & 0xffff/(key + i) \& 1 ? word \& 0xffff : word >> 16/' '--hd 64 --dropout'
+
 lanes=atoms/lanes_gcn.hip
 arch=gfx942
 plant 'cdna: a lane group reads its own maximum' $lanes 's/(lane ^ 32) \* 4/lane * 4/' '--hd 64'
