@@ -228,6 +228,23 @@ Test(reference_masks, dropout_takes_sixteen_bits_of_a_counter) {
     }
 }
 
+/* Sixteen bits that equal the threshold are kept; the threshold is rounded. */
+Test(reference_masks, dropout_compares_with_a_rounded_threshold) {
+    struct reference_problem problem = lengths(REFERENCE_MASK_NONE, 1, 8);
+    const uint32_t zeros[4] = {0, 0, 0, 0};
+    uint32_t words[4];
+    philox(zeros, zeros, words);
+    double bits = words[1] & 0xffff; /* of key 2 */
+    static const struct {
+        double added;
+        bool kept;
+    } near[] = {{-0.6, true}, {0, true}, {0.4, true}, {0.5, false}, {0.6, false}, {1, false}};
+    for (size_t index = 0; index < sizeof near / sizeof *near; index++) {
+        problem.dropout = (bits + near[index].added) / 65536;
+        cr_assert(reference_keeps(&problem, 0, 0, 0, 2) == near[index].kept, "%g", near[index].added);
+    }
+}
+
 Test(reference_masks, dropout_drops_as_many_as_its_probability_says) {
     struct reference_problem problem = lengths(REFERENCE_MASK_NONE, 100, 1000);
     static const double probabilities[] = {0, 0.1, 0.5, 0.9, 0.99999};
