@@ -21,9 +21,10 @@ static bool check_argument(const struct instance *instance, const struct argumen
     return known ||
            error_set(
                error, ERROR_RUN,
-               "%s: argument '%s' (%s %s): expected a buffer q, k, v, o, lse, from or to, the f32 scale, or an integer "
-               "that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem offers this one; "
-               "rename it in the template",
+               "%s: argument '%s' (%s %s): expected a buffer (q, k, v, o, lse, bias, ...), an f32 (scale, softcap, "
+               "...) "
+               "or an integer (batch, heads_q, seqlen_k, stride_q_row, ...) that a problem has: no problem offers this "
+               "one; rename it in the template",
                instance->name, argument->name, buffer ? "buffer of" : "value of", argument->type);
 }
 
@@ -108,6 +109,7 @@ static void add_key(const struct spec *spec, const struct fmha_key *key, struct 
         if (field >= 0 && spec_has(spec, (enum spec_field_id)id))
             has[field] = true;
     }
+    has[FMHA_KEY_FIELD_MODIFIER] = true;
     text_puts(out, "key");
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
         char value[FMHA_KEY_VALUE_BYTES];

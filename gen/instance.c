@@ -10,6 +10,7 @@
 #include "fmha.h"
 #include "sandbox.h"
 #include "template.h"
+#include "user_modifier.h"
 
 #define NAME_MAX_BYTES 32  /* of arguments and --set options, with the NUL */
 #define ALIGN_MAX      256 /* of a buffer's address, in bytes */
@@ -292,7 +293,7 @@ static int lua_set_newindex(lua_State *L) {
 static int lua_no_field(lua_State *L) {
     enum spec_operation operation = (enum spec_operation)lua_tointeger(L, lua_upvalueindex(1));
     const char *name = luaL_tolstring(L, 2, NULL);
-    const char *names[SPEC_FIELD_COUNT + 2] = {"arch", "name"};
+    const char *names[SPEC_FIELD_COUNT + 3] = {"arch", "name", "modifier"};
     size_t count = 2;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         if (spec_operation_has(operation, (enum spec_field_id)id))
@@ -313,6 +314,8 @@ static void push_spec(lua_State *L, const struct instance *instance) {
     lua_setfield(L, -2, "arch");
     lua_pushstring(L, instance->name);
     lua_setfield(L, -2, "name");
+    lua_pushboolean(L, spec->modifier_hash != 0);
+    lua_setfield(L, -2, "modifier");
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         if (!spec_has(spec, (enum spec_field_id)id))
             continue;
@@ -397,6 +400,12 @@ static bool check_emission(const struct emission *emission, const char *path, st
         return error_set(error, ERROR_RUN, "templates/%s: expected one call of kernel{…}, got none", path);
     if (instance->argument_count == 0)
         return error_set(error, ERROR_RUN, "templates/%s: expected calls of argument{…}, got none", path);
+    if (instance->spec.modifier_hash && !template_engine_used(emission->engine, USER_MODIFIER_TEMPLATE))
+        return error_set(error, ERROR_RUN,
+                         "templates/%s: expected it to include " USER_MODIFIER_TEMPLATE
+                         " when spec.modifier is true, which "
+                         "--modifier asks for; it did not",
+                         path);
     if (instance->lds_bytes > emission->arch_lds_bytes)
         return error_set(error, ERROR_USAGE,
                          "%s: expected at most %lld bytes of LDS on %s, got %u; make --block-k or --block-m smaller",

@@ -49,6 +49,11 @@ static bool add_spec(cJSON *root, const struct spec *spec) {
         done = field->words ? add_string(object, field->name, field->words[spec->value[id]])
                             : add_number(object, field->name, spec->value[id]);
     }
+    if (done && spec->modifier_hash) {
+        char hash[16];
+        snprintf(hash, sizeof hash, "%08x", (unsigned)spec->modifier_hash);
+        done = add_string(object, "modifier", hash);
+    }
     cJSON *set = done && spec->set_count ? cJSON_AddObjectToObject(object, "set") : NULL;
     done = done && (set || !spec->set_count);
     for (int i = 0; done && i < spec->set_count; i++)
@@ -108,9 +113,8 @@ static bool add_build(cJSON *root, const struct resources *resources, const char
           add_number(object, "scratch_bytes", resources->scratch_bytes) &&
           add_number(object, "waves_per_simd", resources->waves_per_simd)))
         return false;
-    return !compiler ||
-           (add_string(root, "compiler", compiler) &&
-            json_add(root, "flags", cJSON_CreateStringArray((const char **)flags, flag_count)));
+    return !compiler || (add_string(root, "compiler", compiler) &&
+                         json_add(root, "flags", cJSON_CreateStringArray((const char **)flags, flag_count)));
 }
 
 bool interface_text(const struct instance *instance, const struct resources *resources, const char *compiler,
@@ -119,8 +123,7 @@ bool interface_text(const struct instance *instance, const struct resources *res
     const struct spec *spec = &instance->spec;
     cJSON *root = cJSON_CreateObject();
     bool done = root && add_number(root, "fmha", FMHA_ABI_VERSION) && add_string(root, "symbol", instance->name) &&
-                add_string(root, "arch", spec->arch) &&
-                add_string(root, "operation", spec_word(spec, SPEC_OP)) &&
+                add_string(root, "arch", spec->arch) && add_string(root, "operation", spec_word(spec, SPEC_OP)) &&
                 add_spec(root, spec) && add_constraints(root, instance) && add_launch(root, instance) &&
                 add_arguments(root, instance) && add_build(root, resources, compiler, flags, flag_count) &&
                 add_string(root, "source_hash", source_hash) &&

@@ -10,6 +10,7 @@
 
 #include "spec_defaults.h"
 #include "template.h"
+#include "user_modifier.h"
 
 enum { FACT = 0, KNOB = 1, FIRST = 0 };
 #define ALWAYS    SPEC_UNSET
@@ -390,6 +391,10 @@ static bool check_rows(const struct spec *spec, struct error *error) {
         text_free(&options);
         return false;
     }
+    if (spec->modifier_hash && !spec_has(spec, SPEC_SOFTCAP))
+        return error_set(error, ERROR_USAGE,
+                         "--modifier: expected an operation that has modifiers, got --op %s; leave it out",
+                         spec_word(spec, SPEC_OP));
     return true;
 }
 
@@ -514,6 +519,8 @@ void spec_name(const struct spec *spec, char name[SPEC_NAME_MAX]) {
             end += (size_t)snprintf(name + end, SPEC_NAME_MAX - end, "%s", part);
         }
     }
+    if (spec->modifier_hash && end < SPEC_NAME_MAX)
+        end += (size_t)snprintf(name + end, SPEC_NAME_MAX - end, "_u%08x", (unsigned)spec->modifier_hash);
     if (spec->set_count && end < SPEC_NAME_MAX)
         snprintf(name + end, SPEC_NAME_MAX - end, "_x%08x", (unsigned)hash_sets(spec));
 }
@@ -539,6 +546,9 @@ void spec_command(const struct spec *spec, struct text *out) {
                                 appears(spec, (enum spec_field_id)id))
             add_option(out, &spec_fields[id], spec->value[id]);
     }
+    if (spec->modifier_hash) /* of an absolute path the name: the text must not tell of a machine */
+        text_printf(out, " --modifier %s",
+                    spec->modifier[0] == '/' ? strrchr(spec->modifier, '/') + 1 : spec->modifier);
     for (int i = 0; i < spec->set_count; i++)
         text_printf(out, " --set %s=%s", spec->set[i].name, spec->set[i].value);
 }
@@ -673,6 +683,7 @@ bool spec_product(const struct spec_choices *choices, struct template_engine *en
         done = !choices->field[id] || axis_parse(&axes[id], id, engine, choices->field[id], error);
     for (int i = 0; done && i < choices->set_count; i++)
         done = spec_add_set(&base, choices->set[i], error);
+    done = done && (!choices->modifier || user_modifier_open(choices->modifier, engine, &base, error));
     done = done && multiply(axes, &base, choices->if_chip_has, engine, specs, count, error);
     if (!done) {
         free(*specs);

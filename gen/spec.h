@@ -33,9 +33,10 @@ enum spec_field_id {
     SPEC_FIELD_COUNT
 };
 
-#define SPEC_UNSET    INT32_MIN
-#define SPEC_SET_MAX  8
-#define SPEC_ARCH_MAX 48
+#define SPEC_UNSET        INT32_MIN
+#define SPEC_SET_MAX      8
+#define SPEC_ARCH_MAX     48
+#define SPEC_MODIFIER_MAX 256
 
 struct spec {
     char arch[SPEC_ARCH_MAX];        /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
@@ -44,6 +45,8 @@ struct spec {
         char name[32], value[32];
     } set[SPEC_SET_MAX]; /* --set NAME=VALUE, sorted by name */
     int set_count;
+    char modifier[SPEC_MODIFIER_MAX]; /* --modifier FILE, the path as it was given; "": none */
+    uint32_t modifier_hash;           /* of the file's text; 0: none */
 };
 
 struct spec_field {
@@ -113,12 +116,14 @@ struct spec_choices {
     const char *field[SPEC_FIELD_COUNT];
     const char *const *set; /* "NAME=VALUE" each */
     int set_count;
+    const char *modifier; /* a file */
     /* Fields, 1 << SPEC_DTYPE and 1 << SPEC_WAVE, whose values are left out for the chips that do not have them. */
     unsigned if_chip_has;
 };
 
-/* The product of all lists as resolved specs, the target varying slowest, then the fields in the order of their rows.
- * The caller frees *specs. An impossible member is an error that names it; so is an entry that a list holds twice. */
+/* The product of all lists as resolved specs, with the modifier whose text the engine is given, the target varying
+ * slowest, then the fields in the order of their rows. The caller frees *specs. An impossible member is an error that
+ * names it; so is an entry that a list holds twice. */
 #define SPEC_PRODUCT_MAX 100000
 bool spec_product(const struct spec_choices *choices, struct template_engine *engine, struct spec **specs,
                   size_t *count, struct error *error);

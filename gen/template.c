@@ -29,6 +29,7 @@ struct engine_file {
     char *owned_bytes;
     size_t length;
     bool overridden, active; /* active: being rendered or loaded right now */
+    bool used;               /* in the last render */
     int function_ref;        /* the compiled chunk, LUA_NOREF before that */
     int value_ref;           /* .lua: its value */
 };
@@ -187,6 +188,18 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
     return done;
 }
 
+static bool order_files(struct template_engine *engine, struct error *error) {
+    const char **paths = realloc(engine->paths, (engine->file_count + 1) * sizeof *paths);
+    if (!paths)
+        return error_set(error, ERROR_RUN, "out of memory");
+    if (engine->file_count)
+        qsort(engine->files, engine->file_count, sizeof *engine->files, compare_files);
+    engine->paths = paths;
+    for (size_t i = 0; i < engine->file_count; i++)
+        engine->paths[i] = engine->files[i].path;
+    return true;
+}
+
 static bool list_files(struct template_engine *engine, const struct template_file *files, size_t count,
                        struct error *error) {
     for (size_t i = 0; i < count; i++) {
@@ -198,14 +211,31 @@ static bool list_files(struct template_engine *engine, const struct template_fil
     }
     if (engine->override_dir && !add_folder(engine, "", count, 0, error))
         return false;
-    if (engine->file_count)
-        qsort(engine->files, engine->file_count, sizeof *engine->files, compare_files);
-    engine->paths = calloc(engine->file_count + 1, sizeof *engine->paths);
-    if (!engine->paths)
-        return error_set(error, ERROR_RUN, "out of memory");
-    for (size_t i = 0; i < engine->file_count; i++)
-        engine->paths[i] = engine->files[i].path;
-    return true;
+    return order_files(engine, error);
+}
+
+bool template_engine_add(struct template_engine *engine, const char *path, const char *bytes, size_t length,
+                         struct error *error) {
+    struct engine_file *file = find_file(engine, path);
+    bool known = file != NULL;
+    file = known ? file : add_file(engine, path, error);
+    if (!file)
+        return false;
+    char *copy = malloc(length + 1);
+    if (copy) {
+        memcpy(copy, bytes, length);
+        copy[length] = '\0';
+        free(file->owned_bytes);
+        file->owned_bytes = copy;
+        file->bytes = copy;
+        file->length = length;
+    }
+    return (known || order_files(engine, error)) && (copy || error_set(error, ERROR_RUN, "out of memory"));
+}
+
+bool template_engine_used(struct template_engine *engine, const char *path) {
+    const struct engine_file *file = find_file(engine, path);
+    return file && file->used;
 }
 
 static bool read_file(struct template_engine *engine, struct engine_file *file, struct error *error) {
@@ -552,7 +582,7 @@ static int lua_include(lua_State *L) {
     if (engine->include_depth >= INCLUDE_DEPTH_MAX)
         return luaL_error(L, "include: expected at most %d templates inside one another, got more", INCLUDE_DEPTH_MAX);
     push_chunk(L, file);
-    file->active = true;
+    file->active = file->used = true;
     engine->include_depth++;
     call_in(L, engine->run_env_ref, 0);
     engine->include_depth--;
@@ -738,7 +768,7 @@ static int run_render(lua_State *L) {
     if (run->function)
         run->function(L, run->context);
     push_chunk(L, file);
-    file->active = true;
+    file->active = file->used = true;
     call_in(L, engine->run_env_ref, 0);
     return 0;
 }
@@ -756,6 +786,8 @@ bool template_render(struct template_engine *engine, const char *path, void (*pr
         return error_set(error, ERROR_RUN, "templates/%s: expected no render inside a render", path);
     size_t before = out->length;
     struct run run = {path, prepare, context};
+    for (size_t i = 0; i < engine->file_count; i++)
+        engine->files[i].used = false;
     engine->out = out;
     lua_pushcfunction(engine->L, run_render);
     lua_pushlightuserdata(engine->L, &run);

@@ -19,6 +19,14 @@ struct template_engine *template_engine_new_from(const struct template_file *fil
                                                  const char *override_dir, struct error *error);
 void template_engine_free(struct template_engine *engine); /* NULL is accepted */
 
+/* Gives the engine one more file, or one in the place of that of the same path, whose text is `bytes`; they are copied.
+ * Nothing may have been rendered or loaded from a file of that path before. */
+bool template_engine_add(struct template_engine *engine, const char *path, const char *bytes, size_t length,
+                         struct error *error);
+
+/* Whether the last render included or rendered the file. */
+bool template_engine_used(struct template_engine *engine, const char *path);
+
 /* What one render or load may use: `steps` Lua instructions and `memory_bytes` for the whole engine. */
 void template_engine_limit(struct template_engine *engine, long long steps, size_t memory_bytes);
 

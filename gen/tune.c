@@ -257,7 +257,7 @@ static bool add_outcome(const struct tune_outcome *outcome, cJSON *item) {
         if (!fmha_key_has(&outcome->key, field))
             continue;
         fmha_key_value(&outcome->key, field, value);
-        bool number = value[strspn(value, "0123456789")] == '\0';
+        bool number = field != FMHA_KEY_FIELD_MODIFIER && value[strspn(value, "0123456789")] == '\0';
         done = number ? cJSON_AddNumberToObject(key, fmha_key_field_names[field], strtod(value, NULL)) != NULL
                       : cJSON_AddStringToObject(key, fmha_key_field_names[field], value) != NULL;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler.h"
+#include "shape_key.h"
 #include "vendor_files.h"
 
 static const struct template_file *find_file(const char *name) {
@@ -163,11 +164,27 @@ static void kernels_object(const struct glue *glue, struct text *out) {
 /* ---- README --------------------------------------------------------------------------------------------------------
  */
 
-static void add_problem(const struct spec *spec, struct text *out) {
+/* Whether a fact has a column of its own. The others, of which most problems have none, share one. */
+static bool has_column(int id) {
+    return !spec_fields[id].knob && spec_key_field((enum spec_field_id)id) < FMHA_KEY_FIELDS_FIRST;
+}
+
+/* Appends the modifiers and layouts of a problem as they stand in its name: "window softcap packed". */
+static void add_modifiers(const struct spec *spec, struct text *out) {
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        if (!field->knob && !has_column(id) && spec->value[id] != SPEC_UNSET && spec->value[id] != field->neutral)
+            text_printf(out, " %s", field->shorts[spec->value[id]]);
+    }
+    if (spec->modifier_hash)
+        text_printf(out, " u%08x", (unsigned)spec->modifier_hash);
+}
+
+static void add_problem(const struct spec *spec, bool modified, struct text *out) {
     text_printf(out, "| %s |", spec->arch);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
-        if (field->knob)
+        if (!has_column(id))
             continue;
         if (spec->value[id] == SPEC_UNSET)
             text_puts(out, " |");
@@ -176,35 +193,44 @@ static void add_problem(const struct spec *spec, struct text *out) {
         else
             text_printf(out, " %d |", (int)spec->value[id]);
     }
+    if (modified) {
+        add_modifiers(spec, out);
+        text_puts(out, " |");
+    }
     text_puts(out, "\n");
 }
 
 static bool same_problem(const struct spec *a, const struct spec *b) {
-    bool same = strcmp(a->arch, b->arch) == 0;
+    bool same = strcmp(a->arch, b->arch) == 0 && a->modifier_hash == b->modifier_hash;
     for (int id = 0; same && id < SPEC_FIELD_COUNT; id++)
         same = spec_fields[id].knob || a->value[id] == b->value[id];
     return same;
 }
 
 static void problems(const struct glue *glue, struct text *out) {
-    struct text rule = {0};
+    struct text rule = {0}, modifiers = {0};
+    for (size_t i = 0; i < glue->count; i++)
+        add_modifiers(&glue->kernels[i].instance->spec, &modifiers);
+    bool modified = modifiers.length > 0;
     text_puts(out, "| chip |");
     text_puts(&rule, "|---|");
     for (int id = 0; id < SPEC_FIELD_COUNT; id++)
-        if (!spec_fields[id].knob) {
+        if (has_column(id)) {
             text_printf(out, " %s |", spec_fields[id].name);
             text_puts(&rule, "---|");
         }
-    text_printf(out, "\n%s\n", rule.bytes ? rule.bytes : "");
-    out->failed = out->failed || rule.failed;
+    text_printf(out, "%s\n%s%s\n", modified ? " modifiers |" : "", rule.bytes ? rule.bytes : "",
+                modified ? "---|" : "");
+    out->failed = out->failed || rule.failed || modifiers.failed;
     text_free(&rule);
+    text_free(&modifiers);
     for (size_t i = 0; i < glue->count; i++) {
         const struct spec *spec = &glue->kernels[i].instance->spec;
         bool told = false;
         for (size_t j = 0; j < i && !told; j++)
             told = same_problem(spec, &glue->kernels[j].instance->spec);
         if (!told)
-            add_problem(spec, out);
+            add_problem(spec, modified, out);
     }
 }
 

@@ -127,8 +127,9 @@ bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
  * "v_layout", "align"; then the modifiers, which are written where they are not off. The target is none of them. */
-#define FMHA_KEY_FIELDS_FIRST 7
-#define FMHA_KEY_FIELDS       (FMHA_KEY_FIELDS_FIRST + 14)
+#define FMHA_KEY_FIELDS_FIRST   7
+#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 14)
+#define FMHA_KEY_FIELD_MODIFIER (FMHA_KEY_FIELDS - 1) /* the hash of a modifier from outside */
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 
 /* Whether a field is written: it is one of the first, or not off. */

@@ -60,6 +60,11 @@ static bool find_target(struct arguments *arguments, const char *name, struct ta
         target->expected = "a folder";
         return true;
     }
+    if (strcmp(name, "modifier") == 0) {
+        target->text = &kernel->modifier;
+        target->expected = "a file";
+        return true;
+    }
     if (strcmp(name, "set") == 0) {
         target->list = &kernel->set;
         target->expected = "NAME=VALUE";
@@ -77,7 +82,7 @@ static bool find_target(struct arguments *arguments, const char *name, struct ta
 
 static bool unknown_option(const struct arguments *arguments, const char *name, struct error *error) {
     const struct command *command = arguments->command;
-    const char *words[SPEC_FIELD_COUNT + OPTION_ROWS_MAX + 5];
+    const char *words[SPEC_FIELD_COUNT + OPTION_ROWS_MAX + 6];
     size_t count = 0;
     for (const struct option_row *row = command->options; row && row->name && count < OPTION_ROWS_MAX; row++)
         words[count++] = row->name;
@@ -85,6 +90,7 @@ static bool unknown_option(const struct arguments *arguments, const char *name, 
         for (int i = 0; i < SPEC_FIELD_COUNT; i++)
             words[count++] = spec_fields[i].option;
         words[count++] = "arch";
+        words[count++] = "modifier";
         words[count++] = "set";
         words[count++] = "template-dir";
     }

@@ -43,6 +43,7 @@ struct kernel_options {
     const char *numbers[SPEC_FIELD_COUNT]; /* what was typed where a field's word is that numbers were given */
     struct modifiers_values values;        /* those numbers */
     struct option_list set;
+    const char *modifier; /* a file */
     const char *template_dir;
 };
 

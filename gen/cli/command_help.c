@@ -114,6 +114,7 @@ static void add_kernel_options(struct text *out, const struct command *command) 
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
         if (!spec_fields[i].knob)
             add_field(out, &spec_fields[i]);
+    add_row(out, "--modifier FILE", "a modifier of one's own: a template like those in templates/modifiers/");
     text_puts(out, "\nHow it computes it (each has a default per chip)\n");
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
         if (spec_fields[i].knob)
@@ -171,7 +172,7 @@ static void add_completion(struct text *out, const struct command *command) {
     text_puts(out, "--help\n--version\n");
     if (!command->kernel)
         return;
-    text_puts(out, "--arch =\n--set =\n--template-dir =\n");
+    text_puts(out, "--arch =\n--modifier =\n--set =\n--template-dir =\n");
     for (int i = 0; i < SPEC_FIELD_COUNT; i++) {
         const struct spec_field *field = &spec_fields[i];
         text_printf(out, "--%s %s", field->option, field->bare ? "?" : "=");

@@ -48,7 +48,8 @@ static bool check_options(const struct arguments *arguments, struct error *error
 static bool open_kernels(const struct arguments *arguments, struct kernels *kernels, struct error *error) {
     const struct library_options *options = arguments->own;
     const struct kernel_options *typed = &arguments->kernel;
-    struct spec_choices choices = {.arch = typed->arch, .set = typed->set.item, .set_count = typed->set.count};
+    struct spec_choices choices = {
+        .arch = typed->arch, .set = typed->set.item, .set_count = typed->set.count, .modifier = typed->modifier};
     memcpy(choices.field, typed->field, sizeof choices.field);
     kernels->engine = template_engine_new(typed->template_dir, error);
     return kernels->engine &&
@@ -79,6 +80,17 @@ static void add_option(struct text *out, const char *name, const char *value) {
     }
 }
 
+/* An option whose value is a path; NULL: it was not given. */
+static bool add_path(struct text *out, const char *name, const char *given, const char *expected, struct error *error) {
+    char *path = given ? realpath(given, NULL) : NULL;
+    if (given && !path)
+        return error_set(error, ERROR_RUN, "--%s: expected %s, got '%s', which is gone", name, expected, given);
+    if (path)
+        add_option(out, name, path);
+    free(path);
+    return true;
+}
+
 /* The options that say which members there are. The command that is given them runs in the library's folder. */
 static bool add_members(const struct arguments *arguments, struct text *out, struct error *error) {
     const struct library_options *options = arguments->own;
@@ -92,15 +104,8 @@ static bool add_members(const struct arguments *arguments, struct text *out, str
             add_option(out, spec_fields[id].option, typed->field[id]);
     for (int i = 0; i < typed->set.count; i++)
         add_option(out, "set", typed->set.item[i]);
-    if (typed->template_dir) {
-        char *path = realpath(typed->template_dir, NULL);
-        if (!path)
-            return error_set(error, ERROR_RUN, "--template-dir: expected a folder, got '%s', which is gone",
-                             typed->template_dir);
-        add_option(out, "template-dir", path);
-        free(path);
-    }
-    return true;
+    return add_path(out, "modifier", typed->modifier, "a file", error) &&
+           add_path(out, "template-dir", typed->template_dir, "a folder", error);
 }
 
 static bool write_ninja(const struct arguments *arguments, const struct library *library, struct error *error) {

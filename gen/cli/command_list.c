@@ -247,7 +247,7 @@ static bool list_instances(const struct kernel_options *options, bool json, stru
 
 /* Whether any option but --arch and --template-dir describes a kernel. */
 static bool describes_kernel(const struct kernel_options *options) {
-    bool any = options->set.count > 0;
+    bool any = options->set.count > 0 || options->modifier;
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
         any = any || options->field[i];
     return any;

@@ -36,7 +36,10 @@ static bool report_one(const struct report_request *request, bool json, bool mor
 
 /* Of the options that describe a kernel, a file leaves only its chip and its wave open. */
 static bool check_file_options(const struct kernel_options *kernel, const char *file, int *wave, struct error *error) {
-    const char *extra = kernel->set.count ? "set" : kernel->template_dir ? "template-dir" : NULL;
+    const char *extra = kernel->set.count      ? "set"
+                        : kernel->modifier     ? "modifier"
+                        : kernel->template_dir ? "template-dir"
+                                               : NULL;
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
         if (kernel->field[i] && i != SPEC_WAVE)
             extra = spec_fields[i].option;
@@ -91,6 +94,7 @@ static bool check_layout_options(const struct arguments *arguments, const struct
                         : own->symbol            ? "symbol"
                         : request->clock_ghz > 0 ? "clock"
                         : kernel->set.count      ? "set"
+                        : kernel->modifier       ? "modifier"
                                                  : NULL;
     for (int i = 0; i < SPEC_FIELD_COUNT; i++)
         if (kernel->field[i] && i != SPEC_DTYPE && i != SPEC_WAVE && i != SPEC_MATRIX)

@@ -112,7 +112,7 @@ static bool remake_tree(const char *folder, const struct manifest *manifest, str
     bool done = arguments_parse(&command_vendor, (int)manifest->word_count, manifest->words, &arguments, error);
     const struct vendor_options *own = done ? arguments.own : NULL;
     if (done && (arguments.operand_count || arguments.help || arguments.version || own->check || own->force ||
-                 arguments.kernel.template_dir))
+                 arguments.kernel.template_dir || arguments.kernel.modifier))
         done = error_set(error, ERROR_RUN, "expected nothing but options of a kernel and a preset");
     done = done && make_tree(&arguments, tree, error);
     arguments_free(&arguments);
@@ -277,11 +277,12 @@ static int run(const struct arguments *arguments) {
         done = error_set(&error, ERROR_USAGE,
                          "vendor: expected one folder, got %d; 'fmhagen vendor third_party/fmha --arch ...' makes one",
                          folder ? 0 : arguments->operand_count);
-    else if (arguments->kernel.template_dir)
+    else if (arguments->kernel.template_dir || arguments->kernel.modifier)
         done = error_set(&error, ERROR_USAGE,
-                         "--template-dir: expected built-in templates, got a folder; what is vendored must be made "
-                         "anew by the command in its %s alone",
-                         VENDOR_MANIFEST);
+                         "--%s: expected built-in templates, got a %s; what is vendored must be made anew by the "
+                         "command in its %s alone",
+                         arguments->kernel.template_dir ? "template-dir" : "modifier",
+                         arguments->kernel.template_dir ? "folder" : "file", VENDOR_MANIFEST);
     else if (own->check && (own->force || chooses_kernels(arguments)))
         done = error_set(&error, ERROR_USAGE,
                          "--check: expected a folder alone, got other options beside it; it takes those in the "

@@ -29,7 +29,7 @@ _fmhagen() {
     read -r _ kind words < <("$program" help --completion "$command" 2>/dev/null | grep -e "^$option ")
     if [[ $kind == '=' || ($kind == '?' && $joined) ]]; then
         case $option in
-        --output | --source | --template-dir)
+        --modifier | --output | --source | --template-dir)
             _fmhagen_files "$current"
             return
             ;;

@@ -4,7 +4,10 @@
 #include <string.h>
 
 bool kernels_open(const struct kernel_options *options, struct kernels *kernels, struct error *error) {
-    struct spec_choices choices = {.arch = options->arch, .set = options->set.item, .set_count = options->set.count};
+    struct spec_choices choices = {.arch = options->arch,
+                                   .set = options->set.item,
+                                   .set_count = options->set.count,
+                                   .modifier = options->modifier};
     memcpy(choices.field, options->field, sizeof choices.field);
     memset(kernels, 0, sizeof *kernels);
     kernels->engine = template_engine_new(options->template_dir, error);

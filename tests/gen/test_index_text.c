@@ -239,9 +239,8 @@ Test(index_text, refuses) {
     assert_refused(twice, 2, NAME ": expected each instance once, got it twice");
 
 #define UNKNOWN                                                                                                        \
-    ": expected a buffer q, k, v, o, lse, from or to, the f32 scale, or an integer that a problem has (batch, "        \
-    "heads_q, "                                                                                                        \
-    "seqlen_k, stride_q_row, ...): no problem offers this one; rename it in the template"
+    ": expected a buffer (q, k, v, o, lse, bias, ...), an f32 (scale, softcap, ...) or an integer (batch, heads_q, "   \
+    "seqlen_k, stride_q_row, ...) that a problem has: no problem offers this one; rename it in the template"
     strcpy(instance->arguments[0].name, "query");
     assert_refused(twice, 1, NAME ": argument 'query' (buffer of f16)" UNKNOWN);
     *instance = kept;

@@ -1,8 +1,10 @@
 /* Shape keys: facts make them differ, knobs do not, and their bytes lie as the ruler in key.h draws them. */
 #include <criterion/criterion.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "generator.h"
 #include "shape_key.h"
 
 static struct spec plain(void) {
@@ -153,4 +155,92 @@ Test(shape_key, head_dimensions_are_those_of_the_spec) {
         key.head_dim = 64, key.head_dim_v = (uint16_t)head_dim;
         cr_assert_eq(fmha_key_can_be_served(&key), served, "%d", head_dim);
     }
+}
+
+/* ---- By way of the command line --------------------------------------------------------------------------- */
+
+/* Sets what "--hd 128 --bias=f32 --softcap" says. */
+static void parse(const char *options, struct spec *spec) {
+    char copy[512], *rest = copy;
+    struct error error;
+    snprintf(copy, sizeof copy, "%s", options);
+    spec_init(spec);
+    for (char *word = strtok_r(rest, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+        cr_assert_eq(strncmp(word, "--", 2), 0, "%s", word);
+        char *equals = strchr(word, '=');
+        const char *value = equals ? equals + 1 : *rest && *rest != '-' ? strtok_r(NULL, " ", &rest) : "";
+        if (equals)
+            *equals = '\0';
+        if (!strcmp(word, "--arch")) {
+            snprintf(spec->arch, sizeof spec->arch, "%s", value);
+            continue;
+        }
+        int id = 0;
+        while (id < SPEC_FIELD_COUNT && strcmp(spec_fields[id].option, word + 2) != 0)
+            id++;
+        cr_assert_lt(id, SPEC_FIELD_COUNT, "%s", word);
+        cr_assert(spec_set(spec, (enum spec_field_id)id, value, &error), "%s", error.text);
+    }
+    const struct spec usual = plain();
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (spec->value[id] == SPEC_UNSET)
+            spec->value[id] = id == SPEC_HEAD_DIM_V ? spec->value[SPEC_HEAD_DIM] : usual.value[id];
+}
+
+static void expect_same_by_options(const struct spec *spec) {
+    char options[512];
+    struct spec parsed;
+    struct fmha_key key = key_of(spec), again;
+    fmha_generator_options(&key, spec->arch, options, sizeof options);
+    parse(options, &parsed);
+    again = key_of(&parsed);
+    cr_assert(fmha_key_equal(&key, &again), "%s", options);
+}
+
+/* Spec, key, the options that libfmha gives to fmhagen, spec, key: for each value of each fact, and of two of them. */
+Test(shape_key, options_of_a_key_make_the_key_again) {
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        struct spec spec = plain();
+        if (spec_fields[id].knob || id == SPEC_OP)
+            continue;
+        for (int word = 0; spec_fields[id].words && spec_fields[id].words[word]; word++) {
+            spec.value[id] = word;
+            expect_same_by_options(&spec);
+            for (int other = 0; other < SPEC_FIELD_COUNT; other++) {
+                struct spec both = spec;
+                if (spec_fields[other].knob || other == SPEC_OP || other == id)
+                    continue;
+                both.value[other] = another(other, &spec);
+                expect_same_by_options(&both);
+            }
+        }
+    }
+}
+
+/* All of them at once, by their longest names. */
+Test(shape_key, options_of_everything_fit) {
+    char options[512];
+    struct spec spec = plain();
+    strcpy(spec.arch, "gfx942:sramecc+:xnack-");
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        for (int word = 0;
+             !spec_fields[id].knob && id != SPEC_OP && spec_fields[id].words && spec_fields[id].words[word]; word++)
+            spec.value[id] = word;
+    spec.value[SPEC_HEAD_DIM_V] = 256;
+    spec.value[SPEC_ALIGN] = 2;
+    expect_same_by_options(&spec);
+    struct fmha_key key = key_of(&spec);
+    fmha_generator_options(&key, spec.arch, options, sizeof options);
+    cr_assert_str_eq(options, "--arch gfx942:sramecc+:xnack- --dtype bf16 --hd 128 --hd-v 256 --causal=top-left "
+                              "--v-layout transposed --align 2 --window --sink-keys --prefix --softcap --alibi "
+                              "--bias=f32 --mask --block-mask --sink --head-scale --dropout --varlen=padded --paged");
+}
+
+Test(shape_key, a_modifier_from_outside_changes_it) {
+    struct spec spec = plain();
+    struct fmha_key without = key_of(&spec), with;
+    spec.modifier_hash = 0x12345678;
+    with = key_of(&spec);
+    cr_assert_not(fmha_key_equal(&without, &with));
+    cr_assert_eq(with.modifier, 0x12345678);
 }
