@@ -25,7 +25,7 @@ static void tear_down(void) {
     dispatch_tear_down();
 }
 
-TestSuite(modifiers, .init = set_up);
+TestSuite(forward_modifiers, .init = set_up);
 
 /* ---- One field after the other ---------------------------------------------------------------------------- */
 
@@ -211,7 +211,7 @@ static void read(const fmha_forward_problem *problem, bool launch, struct fmha_k
     }
 }
 
-Test(modifiers, options_of_fmhagen) {
+Test(forward_modifiers, options_of_fmhagen) {
     for (size_t i = 0; i < FEATURES; i++) {
         fmha_forward_problem problem = dispatch_problem();
         struct fmha_key key, prepared;
@@ -229,7 +229,7 @@ Test(modifiers, options_of_fmhagen) {
 }
 
 /* Fields by their names and back, each alone. */
-Test(modifiers, key_and_its_text) {
+Test(forward_modifiers, key_and_its_text) {
     for (size_t i = 0; i < FEATURES; i++) {
         fmha_forward_problem problem = dispatch_problem();
         struct fmha_key key, read_back;
@@ -248,7 +248,7 @@ Test(modifiers, key_and_its_text) {
     tear_down();
 }
 
-Test(modifiers, hashes_are_eight_digits) {
+Test(forward_modifiers, hashes_are_eight_digits) {
     static const char *const wrong[] = {"", "0", "12ab34c", "12ab34cd0", "12AB34CD", "12ab34cg", "none"};
     struct fmha_key key;
     fmha_key_init(&key);
@@ -356,7 +356,7 @@ static float launched_real(int i) {
     return real;
 }
 
-Test(modifiers, every_value_is_packed) {
+Test(forward_modifiers, every_value_is_packed) {
     fmha_forward_problem p = dispatch_problem();
     install("window=sliding sink_keys=on prefix=on softcap=on alibi=on bias=f32 attn_mask=on block_mask=on sink=on "
             "head_scale=on dropout=on varlen=packed paged=on modifier=12ab34cd");
@@ -409,7 +409,7 @@ Test(modifiers, every_value_is_packed) {
 }
 
 /* What belongs to a modifier that is off does not reach a kernel, nor do strides that mean nothing. */
-Test(modifiers, what_is_off_is_zero) {
+Test(forward_modifiers, what_is_off_is_zero) {
     fmha_forward_problem p = dispatch_problem();
     install("softcap=on");
     p.softcap = 2;
@@ -441,7 +441,7 @@ static int64_t launched_stride(int tensor, int dimension) { /* of q, k, v, o; ba
 }
 
 /* Which strides mean something depends on the layout. */
-Test(modifiers, strides_of_layouts) {
+Test(forward_modifiers, strides_of_layouts) {
     fmha_forward_problem p = dispatch_problem();
     install("varlen=packed");
     packed(&p);
@@ -457,7 +457,7 @@ Test(modifiers, strides_of_layouts) {
     tear_down();
 }
 
-Test(modifiers, strides_of_pages) {
+Test(forward_modifiers, strides_of_pages) {
     fmha_forward_problem p = dispatch_problem();
     install("paged=on");
     paged(&p);
@@ -476,7 +476,7 @@ Test(modifiers, strides_of_pages) {
 }
 
 /* An offset of one element makes the rows less aligned, that of a page too. */
-Test(modifiers, pages_count_for_the_alignment) {
+Test(forward_modifiers, pages_count_for_the_alignment) {
     fmha_forward_problem p = dispatch_problem();
     fmha_status status;
     paged(&p);
@@ -489,7 +489,7 @@ Test(modifiers, pages_count_for_the_alignment) {
 
 /* ---- Without rows ---------------------------------------------------------------------------------------- */
 
-Test(modifiers, without_tokens_nothing_is_launched) {
+Test(forward_modifiers, without_tokens_nothing_is_launched) {
     fmha_forward_problem p = dispatch_problem();
     packed(&p);
     p.tokens_q = 0;
@@ -503,7 +503,7 @@ Test(modifiers, without_tokens_nothing_is_launched) {
 
 /* ---- Preparing ------------------------------------------------------------------------------------------- */
 
-Test(modifiers, lengths_need_not_be_there_to_prepare) {
+Test(forward_modifiers, lengths_need_not_be_there_to_prepare) {
     fmha_forward_problem p = dispatch_problem();
     install("varlen=packed paged=on");
     packed_paged(&p);
@@ -515,7 +515,7 @@ Test(modifiers, lengths_need_not_be_there_to_prepare) {
 
 /* ---- An older caller -------------------------------------------------------------------------------------- */
 
-Test(modifiers, what_an_older_header_has_not_is_off) {
+Test(forward_modifiers, what_an_older_header_has_not_is_off) {
     fmha_forward_problem p = dispatch_problem();
     memset((char *)&p + offsetof(fmha_forward_problem, window), 0xff,
            sizeof p - offsetof(fmha_forward_problem, window));
@@ -535,7 +535,7 @@ Test(modifiers, what_an_older_header_has_not_is_off) {
         cr_assert_eq(fake->launches, 0);                                                                               \
     } while (0)
 
-Test(modifiers, windows_that_are_refused) {
+Test(forward_modifiers, windows_that_are_refused) {
     REFUSED(p.window = 2,
             "window: expected 0 or 1, got 2; set it to 1, and window_left and window_right to its bounds");
     REFUSED(p.window = -1,
@@ -553,7 +553,7 @@ Test(modifiers, windows_that_are_refused) {
     tear_down();
 }
 
-Test(modifiers, numbers_that_are_refused) {
+Test(forward_modifiers, numbers_that_are_refused) {
     REFUSED(p.softcap = -1, "softcap: expected a finite number above 0, got -1; set it to the bound of the scores, or "
                             "to 0 for none");
     REFUSED(p.softcap = INFINITY, "softcap: expected a finite number above 0, got inf; set it to the bound of the "
@@ -577,7 +577,7 @@ Test(modifiers, numbers_that_are_refused) {
     tear_down();
 }
 
-Test(modifiers, addresses_that_are_refused) {
+Test(forward_modifiers, addresses_that_are_refused) {
     static const char *const names[] = {"prefix_lengths", "alibi_slopes", "sink",      "head_scale", "cu_seqlens_q",
                                         "cu_seqlens_k",   "seqlens_q",    "seqlens_k", "block_table"};
     for (int i = 0; i < 9; i++) {
@@ -607,7 +607,7 @@ Test(modifiers, addresses_that_are_refused) {
     tear_down();
 }
 
-Test(modifiers, strides_that_are_refused) {
+Test(forward_modifiers, strides_that_are_refused) {
     REFUSED((bias(&p), p.bias.stride_row = -1),
             "bias: expected strides of 0 and up, below 2^62 elements, got -1; pass a tensor that does not run "
             "backwards, with strides in elements");
@@ -636,7 +636,7 @@ Test(modifiers, strides_that_are_refused) {
     tear_down();
 }
 
-Test(modifiers, layouts_that_are_refused) {
+Test(forward_modifiers, layouts_that_are_refused) {
     REFUSED(p.varlen = 3, "varlen: expected a value of enum fmha_varlen, got 3; set varlen to one of them");
     REFUSED(p.varlen = -1, "varlen: expected a value of enum fmha_varlen, got -1; set varlen to one of them");
     REFUSED(p.page_size = 16, "block_table: expected an address with a page_size of 16, got NULL; give the problem its "
@@ -668,7 +668,7 @@ Test(modifiers, layouts_that_are_refused) {
     tear_down();
 }
 
-Test(modifiers, lengths_that_are_missing_or_too_many) {
+Test(forward_modifiers, lengths_that_are_missing_or_too_many) {
     REFUSED((packed(&p), p.cu_seqlens_q = NULL), "cu_seqlens_q: expected the address of lengths in a packed batch, got "
                                                  "NULL; give the problem its cu_seqlens_q");
     REFUSED((packed(&p), p.cu_seqlens_k = NULL), "cu_seqlens_k: expected the address of lengths in a packed batch, got "
@@ -697,7 +697,7 @@ Test(modifiers, lengths_that_are_missing_or_too_many) {
 
 /* ---- Explaining ------------------------------------------------------------------------------------------ */
 
-Test(modifiers, why_an_instance_is_not_taken) {
+Test(forward_modifiers, why_an_instance_is_not_taken) {
     fmha_forward_problem p = dispatch_problem();
     fmha_status status;
     p.softcap = 30;
@@ -723,7 +723,7 @@ Test(modifiers, why_an_instance_is_not_taken) {
 }
 
 /* fmhagen cannot make an instance of a modifier whose text it does not have. */
-Test(modifiers, of_a_modifier_from_outside_the_text_is_wanted) {
+Test(forward_modifiers, of_a_modifier_from_outside_the_text_is_wanted) {
     fmha_forward_problem p = dispatch_problem();
     fmha_status status;
     setenv("FMHA_GENERATOR", "/bin/false", 1);
