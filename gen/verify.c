@@ -25,8 +25,7 @@ static const enum input_kind input_kinds[] = {[VERIFY_INPUTS_RANDOM] = INPUT_RAN
                                               [VERIFY_INPUTS_LARGE] = INPUT_LARGE};
 
 void verify_options_init(struct verify_options *options) {
-    *options = (struct verify_options){
-        .seed = 1, .scale = NAN, .values = modifiers_values_none(), .page_size = 16, .schedules = 1};
+    *options = (struct verify_options){.seed = 1, .scale = NAN, .values = modifiers_values_none(), .schedules = 1};
 }
 
 bool verify_device_is_here(const char *device) {
@@ -120,6 +119,7 @@ static void list_shapes(struct session *session) {
     const struct verify_options *options = session->options;
     const enum input_kind kinds[] = {INPUT_RANDOM, INPUT_UNBALANCED};
     int kind_count = options->inputs == VERIFY_INPUTS_DEFAULT ? 2 : 1;
+    int32_t fused = session->instance->spec.value[SPEC_GQA];
     session->case_count = 0;
     for (size_t index = 0; index < options->shape_count; index++)
         for (int kind = 0; kind < kind_count; kind++) {
@@ -128,7 +128,11 @@ static void list_shapes(struct session *session) {
                                           .inputs = kinds[kind],
                                           .scale = NAN,
                                           .modifiers = modifiers_usual(kinds[kind], (unsigned)session->case_count),
-                                          .page_size = options->page_size};
+                                          .page_size = 16};
+            one->modifiers.lengths_q = options->lengths_q;
+            one->modifiers.lengths_k = options->lengths_k;
+            if (!one->shape.heads_q)
+                one->shape.heads_q = fused > 1 ? fused : 1;
             snprintf(one->what, sizeof one->what, "as asked for");
         }
 }
@@ -177,6 +181,8 @@ static bool list_cases(struct session *session, struct error *error) {
     for (size_t index = 0; index < session->case_count; index++) {
         struct standing_case *one = &session->cases[index];
         take_values(&options->values, &one->modifiers.values);
+        if (options->page_size)
+            one->page_size = options->page_size;
         if (options->inputs != VERIFY_INPUTS_DEFAULT)
             one->inputs = input_kinds[options->inputs];
         if (options->layout != VERIFY_LAYOUT_DEFAULT) {
@@ -198,10 +204,28 @@ static bool check_scale(double scale, struct error *error) {
                      scale, (double)FLT_MIN, largest);
 }
 
+/* Whether the instance has what was given. */
+static bool check_given(const struct session *session, struct error *error) {
+    const struct verify_options *options = session->options;
+    const char *name = session->instance->name;
+    bool varlen = strcmp(spec_word(&session->instance->spec, SPEC_VARLEN), "none") != 0;
+    bool paged = strcmp(spec_word(&session->instance->spec, SPEC_PAGED), "on") == 0;
+    if (options->lengths_q && !varlen)
+        return error_set(error, ERROR_USAGE,
+                         "--q-lens: expected an instance whose queries have lengths, got %s; add --varlen", name);
+    if (options->lengths_k && !varlen && !paged)
+        return error_set(error, ERROR_USAGE,
+                         "--k-lens: expected an instance whose keys have lengths, got %s; add --varlen or --paged",
+                         name);
+    if (options->page_size && !paged)
+        return error_set(error, ERROR_USAGE, "--page-size: expected an instance with pages, got %s; add --paged", name);
+    return true;
+}
+
 /* Before anything runs: does the instance serve every case? */
 static bool check_cases(const struct session *session, struct error *error) {
     float nowhere;
-    if (!check_scale(session->options->scale, error))
+    if (!check_scale(session->options->scale, error) || !check_given(session, error))
         return false;
     for (size_t index = 0; index < session->case_count; index++) {
         struct reference_problem problem;
@@ -476,8 +500,39 @@ static void describe_layout(const struct standing_case *one, char *text, size_t 
              one->v.order != one->q.order ? orders[one->v.order] : "", padded ? ", padded" : "");
 }
 
-static void describe_case(const struct standing_case *one, const struct reference_problem *problem, uint64_t seed,
+/* A copy of lengths; NULL for NULL, and without memory. */
+static int64_t *copy_lengths(const int64_t *lengths, int64_t batch) {
+    int64_t *copy = lengths ? malloc(((size_t)batch + 1) * sizeof *copy) : NULL;
+    if (copy)
+        memcpy(copy, lengths, (size_t)batch * sizeof *copy);
+    return copy;
+}
+
+/* What the kernel got: of modifiers that it does not have, nothing. */
+static void describe_values(const struct session *session, const struct reference_problem *problem,
+                            struct verify_case *result) {
+    const struct spec *spec = &session->instance->spec;
+    result->values = modifiers_values_none();
+    if (problem->window) {
+        result->values.window_left = problem->window_left;
+        result->values.window_right = problem->window_right;
+    }
+    if (strcmp(spec_word(spec, SPEC_SINK_KEYS), "on") == 0)
+        result->values.sink_keys = problem->sink_keys;
+    if (strcmp(spec_word(spec, SPEC_SOFTCAP), "on") == 0)
+        result->values.softcap = problem->softcap;
+    if (strcmp(spec_word(spec, SPEC_DROPOUT), "on") == 0)
+        result->values.dropout = problem->dropout;
+    if (strcmp(spec_word(spec, SPEC_PAGED), "on") == 0)
+        result->page_size = session->cases[session->current].page_size;
+    result->prefix = copy_lengths(problem->prefix, problem->batch);
+    result->lengths_q = copy_lengths(problem->lengths_q, problem->batch);
+    result->lengths_k = copy_lengths(problem->lengths_k, problem->batch);
+}
+
+static void describe_case(const struct session *session, const struct reference_problem *problem, uint64_t seed,
                           struct verify_case *result) {
+    const struct standing_case *one = &session->cases[session->current];
     *result = (struct verify_case){.shape = one->shape,
                                    .scale = problem->scale,
                                    .seed = seed,
@@ -487,6 +542,7 @@ static void describe_case(const struct standing_case *one, const struct referenc
     snprintf(result->what, sizeof result->what, "%s", one->what);
     snprintf(result->inputs, sizeof result->inputs, "%s", inputs_name(one->inputs));
     describe_layout(one, result->layout, sizeof result->layout);
+    describe_values(session, problem, result);
 }
 
 static bool run_case(struct session *session, size_t index, struct verify_case *result, struct bound_bias *random_cases,
@@ -499,7 +555,7 @@ static bool run_case(struct session *session, size_t index, struct verify_case *
         modifiers_free(&modifiers);
         return false;
     }
-    describe_case(one, &problem, seed, result);
+    describe_case(session, &problem, seed, result);
     struct work work = {.session = session, .one = one, .result = result, .error = error};
     work.with_lse = !one->without_lse && instance_has_lse(session->instance);
     struct trial *trial = next_trial(&work, &problem);

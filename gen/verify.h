@@ -31,6 +31,9 @@ enum verify_layout {
 struct verify_options {
     const struct verify_shape *shapes; /* NULL with count 0: the standing set, made from the instance's tiles */
     size_t shape_count;
+    /* [batch] of a single given shape, lengths of sequences up to its own; NULL: each sequence another. A shape with 0
+     * query heads has as many as a workgroup fuses. */
+    const int64_t *lengths_q, *lengths_k;
     const struct verify_pack_shape *pack_shapes; /* the same for instances of pack */
     size_t pack_shape_count;
     uint64_t seed;

@@ -183,6 +183,28 @@ static bool add_errors(cJSON *object, const struct verify_case *one) {
            add_number(object, "mean_error_over_bound", one->mean_error_over_bound);
 }
 
+static bool add_list(cJSON *object, const char *name, const int64_t *list, int64_t count) {
+    cJSON *array = list ? cJSON_AddArrayToObject(object, name) : NULL;
+    for (int64_t index = 0; array && index < count; index++)
+        if (!cJSON_AddItemToArray(array, cJSON_CreateNumber((double)list[index])))
+            return false;
+    return !list || array;
+}
+
+/* Of what the instance has: "window": [37, 11], "softcap": 20, "seqlens_q": [5, 0], ... */
+static bool add_values(cJSON *object, const struct verify_case *one) {
+    const struct modifiers_values *values = &one->values;
+    const int64_t window[] = {values->window_left, values->window_right};
+    return add_list(object, "window", values->window_left == MODIFIERS_OWN ? NULL : window, 2) &&
+           (values->sink_keys == MODIFIERS_OWN || add_number(object, "sink_keys", (double)values->sink_keys)) &&
+           add_list(object, "prefix", one->prefix, one->shape.batch) &&
+           (isnan(values->softcap) || add_number(object, "softcap", values->softcap)) &&
+           (isnan(values->dropout) || add_number(object, "dropout", values->dropout)) &&
+           add_list(object, "seqlens_q", one->lengths_q, one->shape.batch) &&
+           add_list(object, "seqlens_k", one->lengths_k, one->shape.batch) &&
+           (!one->page_size || add_number(object, "page_size", (double)one->page_size));
+}
+
 static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(cases, object)) {
@@ -203,7 +225,7 @@ static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
     done = done && cJSON_AddStringToObject(object, "what", one->what) &&
            cJSON_AddStringToObject(object, "inputs", one->inputs) &&
            cJSON_AddStringToObject(object, "layout", one->layout) &&
-           (pack || add_number(object, "scale", one->scale)) &&
+           (pack || add_number(object, "scale", one->scale)) && (pack || add_values(object, one)) &&
            cJSON_AddRawToObject(object, "seed", seed) && /* 64 bits do not pass through a double */
            (pack || add_errors(object, one));
     cJSON *findings = done ? cJSON_AddArrayToObject(object, "findings") : NULL;
@@ -240,6 +262,9 @@ void verify_report_free(struct verify_report *report) {
         for (size_t line = 0; line < report->cases[index].finding_count; line++)
             free(report->cases[index].findings[line]);
         free(report->cases[index].findings);
+        free(report->cases[index].lengths_q);
+        free(report->cases[index].lengths_k);
+        free(report->cases[index].prefix);
     }
     free(report->cases);
     *report = (struct verify_report){.passed = false, .mean_error = NAN, .mean_error_over_bound = NAN};

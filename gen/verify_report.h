@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "error.h"
+#include "modifiers.h"
 #include "spec.h"
 #include "text.h"
 
@@ -34,6 +35,9 @@ struct verify_case {
     char inputs[24];                     /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
     char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are; of pack "bshd to bhsd" */
     double scale;
+    struct modifiers_values values;          /* of modifiers that the instance has */
+    int64_t page_size;                       /* 0: no pages */
+    int64_t *lengths_q, *lengths_k, *prefix; /* [batch]; NULL: the instance has none; owned */
     uint64_t seed;
     double max_error_over_bound; /* of O, over all elements; at most 1 passes */
     double lse_error_over_bound; /* of LSE; NAN where the instance or the case has none */

@@ -1,4 +1,6 @@
 /* `fmhagen verify`: runs kernels on a device against the float64 reference. */
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +14,8 @@ struct verify_arguments {
     const char *source, *object;
     bool fail_fast;
     struct option_list shapes;
+    const char *q_lens, *k_lens;
+    int64_t page_size;
     int64_t seed, schedules;
     double scale;
     const char *inputs, *layout, *device, *checks;
@@ -87,33 +91,96 @@ static bool verify_one(const struct kernels *kernels, size_t index, struct verif
 }
 
 /* Shapes as the operation has them, with room for all that can be given. */
-union shapes {
-    struct verify_shape attention[OPTION_LIST_MAX];
-    struct verify_pack_shape pack[OPTION_LIST_MAX];
+struct shapes {
+    union {
+        struct verify_shape attention[OPTION_LIST_MAX];
+        struct verify_pack_shape pack[OPTION_LIST_MAX];
+    } of;
+    int64_t *lengths_q, *lengths_k; /* owned */
 };
 
+static void shapes_free(struct shapes *shapes) {
+    free(shapes->lengths_q);
+    free(shapes->lengths_k);
+}
+
+/* One of the two lists. Without it the shape says how long sequences are: `*length`, else the longest of them. */
+static bool take_lengths(const char *option, const char *text, bool whole_shape, int64_t *batch, int64_t *length,
+                         int64_t **lengths, struct error *error) {
+    int64_t count, longest = 0;
+    if (!text)
+        return whole_shape ||
+               error_set(error, ERROR_USAGE,
+                         "--%s: expected it beside the other list, or the length in --shape B,HQ,HK,SQ,SK; give one",
+                         option);
+    if (!words_lengths(option, text, lengths, &count, error))
+        return false;
+    for (int64_t index = 0; index < count; index++)
+        longest = (*lengths)[index] > longest ? (*lengths)[index] : longest;
+    if (*batch && count != *batch)
+        return error_set(error, ERROR_USAGE, "--%s: expected %" PRId64 " lengths, one for each sequence, got %" PRId64,
+                         option, *batch, count);
+    *batch = count;
+    if (whole_shape && longest > *length)
+        return error_set(error, ERROR_USAGE,
+                         "--%s: expected lengths up to %" PRId64 ", which --shape gives, got %" PRId64, option, *length,
+                         longest);
+    if (!whole_shape)
+        *length = longest;
+    return true;
+}
+
+/* Lists of lengths make one shape. */
+static bool make_lengths(const struct verify_arguments *own, struct shapes *shapes, struct verify_options *options,
+                         struct error *error) {
+    const struct option_list *given = &own->shapes;
+    struct verify_shape *shape = &shapes->of.attention[0];
+    bool whole_shape = given->count > 0 && strchr(given->item[0], ',') != strrchr(given->item[0], ',');
+    if (given->count > 1)
+        return error_set(error, ERROR_USAGE, "--shape: expected it once beside --q-lens and --k-lens, got it %d times",
+                         given->count);
+    *shape = (struct verify_shape){.heads_k = 1};
+    if (given->count &&
+        !(whole_shape ? words_shape(given->item[0], shape, error) : words_heads(given->item[0], shape, error)))
+        return false;
+    if (!take_lengths("q-lens", own->q_lens, whole_shape, &shape->batch, &shape->seqlen_q, &shapes->lengths_q, error) ||
+        !take_lengths("k-lens", own->k_lens, whole_shape, &shape->batch, &shape->seqlen_k, &shapes->lengths_k, error))
+        return false;
+    options->lengths_q = shapes->lengths_q;
+    options->lengths_k = shapes->lengths_k;
+    options->shapes = shape;
+    options->shape_count = 1;
+    return true;
+}
+
 /* No list of options describes pack and another operation at once: what one of them needs the other does not have. */
-static bool make_shapes(const struct arguments *arguments, union shapes *shapes, struct verify_options *options,
+static bool make_shapes(const struct arguments *arguments, struct shapes *shapes, struct verify_options *options,
                         struct error *error) {
-    const struct option_list *given = &((const struct verify_arguments *)arguments->own)->shapes;
+    const struct verify_arguments *own = arguments->own;
+    const struct option_list *given = &own->shapes;
     const char *operation = arguments->kernel.field[SPEC_OP];
     bool pack = operation && strcmp(operation, spec_operation_words[SPEC_OP_PACK]) == 0;
+    if (pack && (own->q_lens || own->k_lens))
+        return error_set(error, ERROR_USAGE, "--%s: expected an operation on sequences, got --op pack; use --shape",
+                         own->q_lens ? "q-lens" : "k-lens");
+    if (own->q_lens || own->k_lens)
+        return make_lengths(own, shapes, options, error);
     for (int i = 0; i < given->count; i++)
-        if (!(pack ? words_pack_shape(given->item[i], &shapes->pack[i], error)
-                   : words_shape(given->item[i], &shapes->attention[i], error)))
+        if (!(pack ? words_pack_shape(given->item[i], &shapes->of.pack[i], error)
+                   : words_shape(given->item[i], &shapes->of.attention[i], error)))
             return false;
     if (pack) {
-        options->pack_shapes = shapes->pack;
+        options->pack_shapes = shapes->of.pack;
         options->pack_shape_count = (size_t)given->count;
     } else {
-        options->shapes = shapes->attention;
+        options->shapes = shapes->of.attention;
         options->shape_count = (size_t)given->count;
     }
     return true;
 }
 
 /* Takes what was typed into what verify_run wants. */
-static bool make_options(const struct arguments *arguments, union shapes *shapes, struct verify_options *options,
+static bool make_options(const struct arguments *arguments, struct shapes *shapes, struct verify_options *options,
                          struct error *error) {
     const struct verify_arguments *own = arguments->own;
     verify_options_init(options);
@@ -123,6 +190,10 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
     options->seed = (uint64_t)own->seed;
     options->scale = own->scale;
     options->values = arguments->kernel.values;
+    options->page_size = own->page_size;
+    if (own->page_size & (own->page_size - 1))
+        return error_set(error, ERROR_USAGE, "--page-size: expected a power of two from 1 to 256, got %" PRId64,
+                         own->page_size);
     options->schedules = (int)own->schedules;
     options->without_checks = own->checks && strcmp(own->checks, "off") == 0;
     options->count = own->count;
@@ -143,7 +214,7 @@ static bool make_options(const struct arguments *arguments, union shapes *shapes
 
 static int run(const struct arguments *arguments) {
     const struct verify_arguments *own = arguments->own;
-    union shapes shapes;
+    struct shapes shapes = {.lengths_q = NULL};
     struct verify_options options;
     struct kernels kernels = {0};
     struct error error;
@@ -155,6 +226,7 @@ static int run(const struct arguments *arguments) {
     for (size_t i = 0; done && i < kernels.count; i++)
         done = verify_one(&kernels, i, &options, own->json, &passed, &error);
     kernels_free(&kernels);
+    shapes_free(&shapes);
     if (!done)
         return cli_fail(&error);
     return passed ? 0 : ERROR_RUN;
@@ -171,6 +243,25 @@ static const struct option_row options[] = {
      .value = "B,HQ,HK,SQ,SK",
      .help = "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
              "dimension); repeatable. Without it a standing set of ragged shapes around every tile edge is run"},
+    {.name = "q-lens",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, q_lens),
+     .value = "N,N,...",
+     .help = "with --varlen: the number of queries of each sequence; --shape is then HQ,HK, or B,HQ,HK,SQ,SK with SQ "
+             "and SK at least the longest"},
+    {.name = "k-lens",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct verify_arguments, k_lens),
+     .value = "N,N,...",
+     .help = "with --varlen or --paged: the same of keys"},
+    {.name = "page-size",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct verify_arguments, page_size),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 256,
+     .help = "with --paged: keys of a page, a power of two up to 256; default: 16, in the standing set also 1, 64 and "
+             "256"},
     {.name = "inputs",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, inputs),
@@ -182,7 +273,7 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, layout),
      .value = "ORDER",
      .words = layout_words,
-     .help = "of tensors in memory: bshd ([batch][seqlen][heads][head_dim]) or bhsd"},
+     .help = "of tensors in memory: bshd ([batch][seqlen][heads][head_dim]) or bhsd; of pages likewise"},
     {.name = "scale",
      .kind = OPTION_REAL,
      .offset = offsetof(struct verify_arguments, scale),

@@ -1,6 +1,7 @@
 #include "words.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text.h"
@@ -13,7 +14,7 @@ static bool parse_numbers(const char *text, int64_t *const *member, int count, u
         while (*text >= '0' && *text <= '9' && text - digits < 10)
             *member[i] = *member[i] * 10 + (*text++ - '0');
         if (text == digits || *text != (i + 1 < count ? ',' : '\0') || *member[i] > INT32_MAX ||
-            ((heads >> i & 1) && *member[i] == 0))
+            (i < 32 && (heads >> i & 1) && *member[i] == 0))
             return false;
         text++;
     }
@@ -27,6 +28,38 @@ bool words_shape(const char *text, struct verify_shape *shape, struct error *err
                      "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
                      "heads 1 and up, the others 0 and up), got '%s'",
                      text);
+}
+
+bool words_heads(const char *text, struct verify_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->heads_q, &shape->heads_k};
+    *shape = (struct verify_shape){0};
+    return parse_numbers(text, member, 2, 3) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected HQ,HK (query heads and key heads, 1 and up) beside --q-lens and --k-lens, or "
+                     "B,HQ,HK,SQ,SK, got '%s'",
+                     text);
+}
+
+bool words_lengths(const char *option, const char *text, int64_t **lengths, int64_t *count, struct error *error) {
+    *count = 1;
+    for (const char *at = text; *at; at++)
+        *count += *at == ',';
+    *lengths = calloc((size_t)*count, sizeof **lengths);
+    int64_t **member = calloc((size_t)*count, sizeof *member);
+    bool done = *lengths && member;
+    if (!done)
+        error_set(error, ERROR_RUN, "--%s: no memory for %lld lengths", option, (long long)*count);
+    for (int64_t index = 0; done && index < *count; index++)
+        member[index] = &(*lengths)[index];
+    if (done && !parse_numbers(text, member, (int)*count, 0))
+        done = error_set(error, ERROR_USAGE, "--%s: expected the length of each sequence (5,0,33), 0 and up, got '%s'",
+                         option, text);
+    free(member);
+    if (!done) {
+        free(*lengths);
+        *lengths = NULL;
+    }
+    return done;
 }
 
 bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error) {

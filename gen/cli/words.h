@@ -8,6 +8,12 @@
 bool words_shape(const char *text, struct verify_shape *shape, struct error *error);
 bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error);
 
+/* "8,2": query heads and key heads of a shape whose other lengths are given in lists; the rest is 0. */
+bool words_heads(const char *text, struct verify_shape *shape, struct error *error);
+
+/* "5,0,33" of --OPTION. The caller frees *lengths. */
+bool words_lengths(const char *option, const char *text, int64_t **lengths, int64_t *count, struct error *error);
+
 /* Whether it may name a device: "emu" or "isa", alone or with ":" and a chip, "hip", "hip:" and a number. */
 bool words_device(const char *device, struct error *error);
 

@@ -22,6 +22,83 @@ Test(modifiers, a_right_kernel_passes_with_each) {
     EXPECT_PASS(plain, NULL, "hd=32", "dropout=on");
 }
 
+Test(modifiers, a_right_kernel_passes_with_each_layout) {
+    EXPECT_PASS(plain, NULL, "hd=32", "varlen=packed", "causal=bottom-right");
+    EXPECT_PASS(plain, NULL, "hd=32", "varlen=padded", "causal=bottom-right", "dtype=bf16");
+    EXPECT_PASS(plain, NULL, "hd=32", "paged=on");
+    EXPECT_PASS(plain, NULL, "hd=32", "paged=on", "varlen=packed", "causal=bottom-right");
+    EXPECT_PASS(plain, NULL, "hd=32", "paged=on", "varlen=padded", "causal=top-left", "align=2");
+    EXPECT_PASS(plain, NULL, "hd=32", "varlen=padded", "window=sliding", "alibi=on", "bias=same", "mask=on");
+}
+
+Test(modifiers, lengths_and_pages_that_are_asked_for) {
+    static const int64_t sizes[] = {1, 4, 256};
+    for (size_t index = 0; index < sizeof sizes / sizeof *sizes; index++) {
+        struct verify_options options;
+        verify_options_init(&options);
+        options.shapes = &(struct verify_shape){4, 0, 1, 40, 70};
+        options.shape_count = 1;
+        options.lengths_q = (const int64_t[]){0, 40, 1, 7};
+        options.lengths_k = (const int64_t[]){5, 64, 0, 65};
+        options.page_size = sizes[index];
+        options.layout = index % 2 ? VERIFY_LAYOUT_BSHD : VERIFY_LAYOUT_BHSD;
+        EXPECT_PASS(plain, &options, "hd=16", "paged=on", index ? "varlen=padded" : "varlen=packed", "gqa=2");
+    }
+}
+
+static void expect_refused(const char *const *settings, const char *text) {
+    struct verify_options options;
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){2, 1, 1, 9, 9};
+    options.shape_count = 1;
+    options.lengths_q = options.lengths_k = (const int64_t[]){9, 5};
+    options.page_size = 16;
+    expect_error(plain, settings, &options, ERROR_USAGE, text);
+}
+
+Test(modifiers, lengths_and_pages_that_the_instance_does_not_have) {
+    expect_refused((const char *const[]){"hd=32", NULL},
+                   "--q-lens: expected an instance whose queries have lengths, got "
+                   "fmha_forward_gfx1151_f16_d32_m64k32w4; add --varlen");
+    expect_refused((const char *const[]){"hd=32", "varlen=packed", NULL},
+                   "--page-size: expected an instance with pages, got "
+                   "fmha_forward_gfx1151_f16_d32_packed_m64k32w4; add --paged");
+}
+
+/* What the kernel got stands in the report. */
+Test(modifiers, values_in_the_report) {
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    struct text json = {0};
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){2, 1, 1, 9, 9};
+    options.shape_count = 1;
+    options.inputs = VERIFY_INPUTS_RANDOM;
+    options.lengths_q = (const int64_t[]){9, 5};
+    options.lengths_k = (const int64_t[]){0, 8};
+    options.values.softcap = 30;
+    const char *const settings[] = {"hd=16",        "varlen=padded", "paged=on",   "window=sliding",
+                                    "sink-keys=on", "softcap=on",    "dropout=on", NULL};
+    cr_assert(verify(plain, settings, &options, &report, &error), "%s", error.text);
+    cr_assert(report.passed);
+    cr_assert(verify_report_json(&report, &json, &error), "%s", error.text);
+    const char *values = strstr(json.bytes, "\"scale\"");
+    cr_assert(values);
+    const char expected[] = "\"scale\":\t0.25,\n"
+                            "\t\t\t\"window\":\t[37, 11],\n"
+                            "\t\t\t\"sink_keys\":\t5,\n"
+                            "\t\t\t\"softcap\":\t30,\n"
+                            "\t\t\t\"dropout\":\t0.25,\n"
+                            "\t\t\t\"seqlens_q\":\t[9, 5],\n"
+                            "\t\t\t\"seqlens_k\":\t[0, 8],\n"
+                            "\t\t\t\"page_size\":\t16,\n"
+                            "\t\t\t\"seed\":\t1,\n";
+    cr_assert(strncmp(values, expected, sizeof expected - 1) == 0, "%s", values);
+    text_free(&json);
+    verify_report_free(&report);
+}
+
 struct fault {
     const char *settings[5];
     const char *finding; /* begins a line of the report */
@@ -34,14 +111,24 @@ static const struct fault faults[] = {
     {{"hd=32", "mask=on", "set=fault=writes_mask"},
      "mask: an input was written to, at batch 0, head 0, row 0, column 0 "},
     {{"hd=32", "sink=on", "set=fault=no_sink"}, "LSE[batch"},
+    {{"hd=32", "varlen=padded", "set=fault=ignores_lengths"}, "outside-tensor: "},
+    {{"hd=32", "varlen=padded", "set=fault=writes_padding"}, "o: written outside its elements, at batch "},
+    {{"hd=32", "varlen=padded", "set=fault=reads_past_the_length"}, "outside-tensor: "},
+    {{"hd=32", "varlen=packed", "set=fault=longest_diagonal", "causal=bottom-right"}, "O[batch"},
+    {{"hd=32", "paged=on", "set=fault=reads_past_the_page"}, "outside-tensor: "},
+    {{"hd=32", "paged=on", "set=fault=pages_in_order"}, "O[batch"},
+    {{"hd=32", "paged=on", "set=fault=table_of_the_first"}, "O[batch"},
 };
 
 Test(modifiers, every_wrong_kernel_is_refused_for_what_is_wrong) {
     for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) {
+        struct verify_options options;
         struct verify_report report;
         struct error error;
         struct text table = {0};
-        cr_assert(verify(plain, faults[index].settings, NULL, &report, &error), "%s", error.text);
+        verify_options_init(&options);
+        options.fail_fast = true;
+        cr_assert(verify(plain, faults[index].settings, &options, &report, &error), "%s", error.text);
         verify_report_table(&report, &table);
         cr_assert(!report.passed, "%s passes:\n%s", faults[index].settings[2], table.bytes);
         cr_assert(findings_that_begin(&report, faults[index].finding), "%s: expected a line '%s', got\n%s",

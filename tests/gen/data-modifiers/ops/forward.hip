@@ -177,7 +177,9 @@ FMHA_KERNEL(32) void $(spec.name)(const struct fmha_forward_arguments a)
             continue;
 //% end
 //% if paged then
-        const i64 page = a.block_table[batch * a.stride_block_table + j / a.page_size];
+//% local entry = is("pages_in_order") and "j / a.page_size" or is("table_of_the_first") and "a.block_table[j / a.page_size]" or
+//%     "a.block_table[batch * a.stride_block_table + j / a.page_size]"
+        const i64 page = $(entry);
         const element *k_row = k + page * a.stride_k_batch + j % a.page_size * a.stride_k_row;
         const element *v_row = v + page * a.stride_v_batch + j % a.page_size * a.stride_v_row;
 //% else
@@ -237,6 +239,14 @@ FMHA_KERNEL(32) void $(spec.name)(const struct fmha_forward_arguments a)
 //% if is("writes_padding") then
     if (i == seqlen_q - 1 && i + 1 < a.seqlen_q)
         to[a.stride_o_row] = fmha_to_element(0.0f);
+//% elseif is("reads_past_the_length") then
+    if (fmha_from_element(v[(seqlen_k - 1 + (seqlen_k < a.seqlen_k)) * a.stride_v_row]) == 1.0f)
+        to[0] = fmha_to_element(0.0f);
+//% elseif is("reads_past_the_page") then
+    const int last = seqlen_k - 1;
+    const element *page_row = v + a.block_table[batch * a.stride_block_table + last / a.page_size] * a.stride_v_batch;
+    if (fmha_from_element(page_row[fmha_min(last % a.page_size + 1, a.page_size - 1) * a.stride_v_row]) == 1.0f)
+        to[0] = fmha_to_element(0.0f);
 //% elseif is("writes_mask") then
     const_cast<unsigned char *>(a.mask)[0] = 1;
 //% elseif is("reads_bias_past_its_end") then
