@@ -288,10 +288,10 @@ bool bound_row(enum half_type type, const struct reference_row *row, int64_t hea
     return true;
 }
 
-/* By how much a capped score follows the score. */
-static double cap_slope(double cap, double score) {
-    double ratio = cap > 0 ? tanh(score / cap) : 0;
-    return 1 - ratio * ratio;
+/* The score as far as a capped one follows it. */
+static double followed(double cap, double score) {
+    double ratio = cap > 0 ? tanh(score / cap) : 0, slope = 1 - ratio * ratio;
+    return slope > 0 ? slope * score : 0; /* also of an infinite one */
 }
 
 /* Whether a row's rounding errors are its own and the type's. They are not
@@ -302,22 +302,20 @@ static double cap_slope(double cap, double score) {
  * - where a sink outweighs all keys by so much that P is made of subnormals, or of zeros. */
 static bool is_sample(enum half_type type, const struct reference_row *row) {
     const double steps = 32, cap = row->problem->softcap;
-    double mean = 0, square = 0, of_keys = 0, steep = 0, mass = 0, largest = 0;
+    double mean = 0, square = 0, of_keys = 0, mass = 0, largest = 0;
     for (int64_t j = 0; j < row->key_count; j++) {
-        double slope = cap_slope(cap, row->scaled[j]), a = row->weight[j];
+        double a = row->weight[j];
         of_keys += a; /* less than 1 with a sink */
         largest = fmax(largest, a);
-        steep += a * slope;
         mass += a * (row->score_mass[j] + row->added_mass[j] + cap);
-        mean += slope > 0 ? a * slope * row->scaled[j] : 0;
+        mean += a * followed(cap, row->scaled[j]);
     }
     for (int64_t j = 0; j < row->key_count; j++) {
-        double slope = cap_slope(cap, row->scaled[j]);
-        double difference = (slope > 0 ? slope * row->scaled[j] : 0) - mean / of_keys;
+        double difference = followed(cap, row->scaled[j]) - mean / of_keys;
         square += row->weight[j] * difference * difference;
     }
-    return sqrt(square / of_keys) >= steps * bound_unit(type) && steep >= of_keys / 4 &&
-           E * mass / of_keys <= bound_unit(type) / 8 && largest * row->sum >= 0x1p-4;
+    return sqrt(square / of_keys) >= steps * bound_unit(type) && E * mass / of_keys <= bound_unit(type) / 8 &&
+           largest * row->sum >= 0x1p-4;
 }
 
 /* The heaviest key's weight is 1. Dropout's factor times it is rounded alike in each row, unless it is applied to O: so

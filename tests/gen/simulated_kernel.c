@@ -136,18 +136,19 @@ static void simulate(const struct simulation *simulation, const struct reference
                 o[d] = add(quirks, o[d], rounded * row->v[j * problem->head_dim_v + d]);
         }
     }
+    float factor_of_o = 1;
     if (sink != -INFINITY && !quirks->sink_first) {
         bool becomes_maximum = sink > m && (!quirks->sink_unscaled || m == -INFINITY);
         float m_new = becomes_maximum ? sink : m, alpha = power_of_two(quirks, m - m_new);
         l = l * alpha + power_of_two(quirks, sink - m_new);
-        for (int64_t d = 0; d < problem->head_dim_v; d++)
-            o[d] *= alpha;
+        factor_of_o *= alpha;
         m = m_new;
     }
+    factor_of_o *= l > 0 ? 1 / l : 0;
+    if (quirks->dropout_at_end)
+        factor_of_o *= factor;
     for (int64_t d = 0; d < problem->head_dim_v; d++) {
-        float quotient = l > 0 ? o[d] * (1 / l) : 0;
-        if (quirks->dropout_at_end)
-            quotient *= factor;
+        float quotient = o[d] * (fabsf(factor_of_o) < 0x1p-126F ? 0 : factor_of_o);
         output[d] = half_to_double(simulation->type, quirks->truncate_o
                                                          ? half_truncate_double(simulation->type, (double)quotient)
                                                          : half_from_float(simulation->type, quotient));

@@ -120,20 +120,21 @@ Test(bound_modifiers, is_not_far_above_what_right_kernels_reach) {
         }
 }
 
-/* What is added to scores is large and cancels, and so do their errors not. A cap far above the scores errs by a few e
- * of itself. A sink far above the keys' scores, with which l nearly overflows. */
+/* 0 and 3: what is added to scores is large and cancels, but its errors do not; in 3 they are larger than the scores.
+ * 1: a sink far above the keys' scores, with which l nearly overflows. 2: a cap far above the scores. */
 static struct reference_problem problem_cancelling(int which) {
     struct reference_problem problem = problem_with(REFERENCE_MASK_NONE);
+    double slope = which == 0 ? (double)3000.1F : (double)2000000.1F;
     for (int64_t query = 0; query < QUERIES; query++)
         for (int64_t key = 0; key < KEYS; key++) {
-            double added = which == 0 ? 3000.1 * fabs((double)(query + KEYS - QUERIES - key)) : -80.3;
+            double added = which != 1 ? slope * fabs((double)(query + KEYS - QUERIES - key)) : -80.3;
             biases[query * KEYS + key] = (double)(float)added;
         }
-    if (which < 2)
+    if (which != 2)
         problem.bias = (struct reference_plane){biases, 0, 0, KEYS};
-    if (which == 0) {
+    if (which == 0 || which == 3) {
         for (int index = 0; index < 4; index++)
-            slopes[index] = (double)3000.1F;
+            slopes[index] = slope;
         problem.alibi = slopes;
     }
     if (which == 1) {
@@ -146,7 +147,7 @@ static struct reference_problem problem_cancelling(int which) {
 }
 
 Test(bound_modifiers, a_right_kernel_stays_inside_where_modifiers_rule_the_error) {
-    for (int which = 0; which < 3; which++)
+    for (int which = 0; which < 4; which++)
         for (int quirk = 0; quirk < 4; quirk++)
             for (int type = HALF_F16; type <= HALF_BF16; type++) {
                 struct reference_problem problem = problem_cancelling(which);
@@ -164,6 +165,22 @@ Test(bound_modifiers, a_right_kernel_stays_inside_where_modifiers_rule_the_error
                 cr_expect(isnan(mean) || fabs(mean) <= limit, "%d, quirks %d, type %d: mean %g, limit %g", which, quirk,
                           type, mean, limit);
             }
+}
+
+/* Where a sink is so far above the scores that the factor of O is a subnormal and flushed, large V make more of it than
+ * O's smallest numbers. */
+Test(bound_modifiers, a_right_kernel_stays_inside_where_a_sink_makes_o_vanish) {
+    for (int difference = 80; difference < 110; difference++)
+        for (int type = HALF_F16; type <= HALF_BF16; type++) {
+            struct reference_problem problem = problem_with(REFERENCE_MASK_NONE);
+            problem.scale = 0;
+            problem.sink = sinks;
+            sinks[0] = sinks[1] = difference;
+            struct simulation result =
+                simulated_run(&(const struct quirks){.block = 32}, INPUT_IMPULSE, type, &problem, &problem);
+            cr_expect(result.worst_output <= 1 && result.worst_lse <= 1, "%d, type %d: O %g, LSE %g times the bound",
+                      difference, type, result.worst_output, result.worst_lse);
+        }
 }
 
 /* One key that is seen: LSE is its score, and its bound that of the score and the few e of LSE itself. */

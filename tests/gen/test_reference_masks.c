@@ -383,6 +383,22 @@ Test(reference_scores, dropout_scales_what_it_keeps_and_leaves_lse_alone) {
     expect_row(&problem, 0, log(10));
 }
 
+Test(reference_scores, what_is_dropped_counts_where_it_is_not_finite) {
+    struct reference_problem problem = one_row();
+    problem.dropout = 0.5;
+    int dropped = 0;
+    while (dropped < KEYS && reference_keeps(&problem, 0, 0, 0, dropped))
+        dropped++;
+    cr_assert(dropped < KEYS);
+    v[dropped] = -INFINITY;
+    expect_row(&problem, -INFINITY, log(10));
+    v[dropped] = NAN;
+    double output, lse;
+    struct error error;
+    cr_assert(reference_run(&problem, &output, &lse, NULL, NULL, 1, &error));
+    cr_assert(isnan(output) && fabs(lse - log(10)) < 1e-15);
+}
+
 Test(reference_scores, rows_that_do_not_exist_are_left_alone) {
     double queries[6] = {1, 1, 1, 1, 1, 1}, output[6], lse[6];
     struct reference_problem problem = one_row();
