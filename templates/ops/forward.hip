@@ -210,7 +210,6 @@ struct fmha_forward_arguments {
 //% end
 //% local places = score.jumps and "int tile, int next, int tiles, int full" or "int tile, int tiles, int full"
 //% if paged and score.jumps and pages.ahead then places = "int tile, int next, int after, int tiles, int full" end
-//% local next_tile = score.jumps and "next" or "tile + 1"
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(places), bool masked, u32 &broken)
 {
 //% if paged then
@@ -230,9 +229,9 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(pla
     if (tile + 1 < tiles) /* into the place of the tile before, which nobody reads any more */
         fmha_prefetch(keys, tile + 1, masked);
     (void)full;
-//%         elseif paged then
-    if (!masked || $(next_tile) < tiles) /* past the last tile the last key stands in: no branch in an unmasked one */
-        fmha_prefetch(keys, $(next_tile), masked);
+//%         elseif paged and not score.jumps then
+    if (!masked || tile + 1 < tiles) /* after the last unmasked tile that one once more: no branch */
+        fmha_prefetch(keys, tile + 1, masked);
     (void)full;
 //%         elseif spec.k_path == "async" then
     if (!masked && tile + 1 < full) /* into the place of the tile before, which nobody reads any more */

@@ -22,8 +22,8 @@
 //% local k_at, v_at, put_at = at(k_own, 0), at(v_own, BK), at(false, 0)
 //% pages = { ahead = ahead, both = both, rows = (both and 2 or 1) * entries }
 //% pages.lds_bytes = 8 * pages.rows * spec.waves
-//% pages.tile = not ahead and "tile" or score.jumps and "next" or "tile + 1"
-//% pages.next = not ahead and (score.jumps and "next" or "tile + 1") or score.jumps and "after" or "tile + 2"
+//% pages.tile = not ahead and "tile" or score.jumps and "next" or "fmha_min(tile + 1, tiles - 1)"
+//% pages.next = not ahead and (score.jumps and "next" or "tile + 1") or score.jumps and "after" or "fmha_min(tile + 2, tiles - 1)"
 //% pages.members = function()
     const int *block_table; /* of the sequence; the same in all lanes, as the next four */
     i64 k_page, v_page;     /* elements from page to page */
