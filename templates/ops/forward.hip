@@ -212,7 +212,7 @@ struct fmha_forward_arguments {
 //% if paged and score.jumps and pages.ahead then places = "int tile, int next, int after, int tiles, int full" end
 FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(places), bool masked, u32 &broken)
 {
-//% if paged then
+//% if paged and not pages.between then
     fmha_find_rows(keys, $(pages.tile), $(pages.next));
 //% end
 //% if tiles.lds then
@@ -221,6 +221,9 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(pla
 //%     end
     fmha_barrier(); /* every wave is done with the tile before */
 //%     if tiles.ahead then
+//%         if paged and pages.between then
+    fmha_find_rows(keys, $(pages.tile), $(pages.next));
+//%         end
 //%         if tiles.stored then
     fmha_store_tile(keys, tile, masked);
     fmha_barrier();
@@ -329,16 +332,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     keys.v_broken_lds = (u32 *)(lds + $(flag_at));
 //%     end
 //% end
-//% if paged then
-    keys.block_table = arguments.block_table + batch * arguments.stride_block_table;
-    keys.page_shift = (u32)__builtin_ctz((u32)arguments.page_size);
-    keys.k_page = arguments.stride_k_batch;
-    keys.v_page = arguments.stride_v_batch;
-    keys.rows_lds = (i64 *)(lds + $(pages_at)) + wave * $(pages.rows);
-//%     if pages.both then
-    keys.rows_at = 0;
-//%     end
-//% end
+//% if paged then pages.begin("(i64 *)(lds + " .. pages_at .. ")") end
     fmha_keys_begin(keys);
 
     struct fmha_rows rows;
@@ -392,12 +386,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const int tiles = (seen + $(BK - 1)) / $(BK), full = seqlen_k / $(BK), unmasked = seen_by_all / $(BK);
 
     if (tiles > 0) {
-//% if paged then
-        fmha_find_pages(keys, 0);
-//%     if pages.ahead then
-        fmha_find_rows(keys, 0, 1);
-//%     end
-//% end
+//% if paged then pages.start("0", "1") end
 //% if tiles.lds and tiles.ahead then
         fmha_prefetch(keys, 0, true);
 //% end

@@ -24,13 +24,7 @@
 //% end
 
     if (tile < tiles) {
-//% if paged then
-        fmha_find_pages(keys, tile);
-//%     if pages.ahead then
-//%         local next = score.jumps and "fmha_next_tile(rows.score, tile, first, tiles)" or "tile + 1"
-        fmha_find_rows(keys, tile, $(next));
-//%     end
-//% end
+//% if paged then pages.start("tile", score.jumps and "fmha_next_tile(rows.score, tile, first, tiles)" or "tile + 1") end
 //% if tiles.lds and tiles.ahead then
         fmha_prefetch(keys, tile, true);
 //% end

@@ -1,38 +1,68 @@
 //% -- Where rows of keys stand in pages: every way of K and V asks fmha_k_in_page or fmha_v_in_page.
-//% -- The lanes of a wave share the work. Of each tile a lane asks the table for the pages of a key or a few, one tile before they are needed,
-//% -- and leaves in LDS how far the keys' rows are from the first page. Each wave does that for itself, so that it takes no barrier.
-//% --   pages.ahead                   whether a step works out the rows of the next tile, not of its own
-//% --   pages.tile, pages.next        the tile whose rows a step works out, and the one whose pages it asks for
-//% --   pages.both                    whether the struct has rows_at, 0 in the beginning
-//% --   pages.rows, pages.lds_bytes   rows of a wave in LDS, bytes of a workgroup
-//% --   members(), functions()        what struct fmha_keys and the functions on it need
+//% -- Of each tile a thread asks the table for the page of a key or a few, one tile before they are needed, and leaves in LDS how far the keys' rows
+//% -- are from the first page. Where a step has barriers at the right places the workgroup shares that list, else each wave has its own.
+//% --   pages.ahead                    whether a step works out the rows of the next tile, not of its own
+//% --   pages.between                  whether it does so between its two barriers, not before them
+//% --   pages.tile, pages.next         the tile whose rows a step works out, and the one whose pages it asks for
+//% --   pages.lds_bytes                of the workgroup
+//% --   members(), functions()         what struct fmha_keys and the functions on it need
+//% --   begin(), start(tile, next)     emit statements that fill in the members; that come before the first step, of the first tile and the one after
 //%
-//% local BK, wave = spec.block_k, spec.wave
-//% local rounds = (2 * BK + wave - 1) // wave            -- rows that a lane works out: K's and then V's
-//% local asked = BK % wave == 0 and BK // wave or rounds -- pages that a lane asks for: one for K and V where it has the same key of both
+//% local BK, wave, threads = spec.block_k, spec.wave, spec.wave * spec.waves
 //% local ahead = tiles.lds and tiles.ahead or spec.pipeline == 2
 //% -- Of whose tile rows are read: the next one's, on its way to LDS or to the scores to come, or the step's own. If both, LDS holds both.
-//% local k_own, v_own = spec.k_path == "direct" and spec.pipeline == 1, spec.v_path == "gather"
+//% local k_direct, v_direct = spec.k_path == "direct", spec.v_path == "gather"
+//% local k_own = k_direct and spec.pipeline == 1 or not k_direct and not tiles.ahead
+//% local v_own = v_direct or not tiles.ahead
 //% local both = ahead and (k_own or v_own)
-//% local entries = rounds * wave
+//% -- The list is written between two barriers; or before the only ones between which it is read.
+//% local shared = tiles.lds and (tiles.ahead and tiles.stored or not ahead and not k_direct and not v_direct)
+//% local sharing, thread = shared and threads or wave, shared and "keys.thread" or "keys.lane"
+//% local rounds = (2 * BK + sharing - 1) // sharing            -- rows that a thread works out: K's, then V's
+//% local asked = BK % sharing == 0 and BK // sharing or rounds -- pages that it asks for: one for K and V where it has the same key of both
+//% local entries = rounds * sharing
+//% local of_k = "n < " .. BK
+//% if BK % wave == 0 then -- the same in all lanes
+//%     of_k = shared and "r * " .. threads .. " + FMHA_SCALAR(keys.thread / " .. wave .. ") * " .. wave .. " < " .. BK or "r < " .. BK // wave
+//% end
 //% local function at(own, first)
 //%     local slot = both and (own and "(keys.rows_at ^ " .. entries .. ") + " or "keys.rows_at + ") or ""
 //%     return slot .. (first > 0 and first .. " + " or "") .. "n"
 //% end
 //% local k_at, v_at, put_at = at(k_own, 0), at(v_own, BK), at(false, 0)
-//% pages = { ahead = ahead, both = both, rows = (both and 2 or 1) * entries }
-//% pages.lds_bytes = 8 * pages.rows * spec.waves
+//% local rows = (both and 2 or 1) * entries
+//% pages = { ahead = ahead, between = shared and ahead, lds_bytes = 8 * rows * (shared and 1 or spec.waves) }
 //% pages.tile = not ahead and "tile" or score.jumps and "next" or "fmha_min(tile + 1, tiles - 1)"
 //% pages.next = not ahead and (score.jumps and "next" or "tile + 1") or score.jumps and "after" or "fmha_min(tile + 2, tiles - 1)"
 //% pages.members = function()
     const int *block_table; /* of the sequence; the same in all lanes, as the next four */
     i64 k_page, v_page;     /* elements from page to page */
     u32 page_shift;         /* log2 of the keys of a page */
-    i64 *rows_lds;          /* of the wave: bytes from k to the rows of a tile's keys, then from v */
+    i64 *rows_lds;          /* bytes from k to the rows of a tile's keys, then from v */
 //%     if both then
     u32 rows_at; /* where in them the next tile's are, and in the other half the step's own */
 //%     end
-    u32 page_next[$(asked)]; /* pages of the lane's keys, one tile ahead of their rows */
+    u32 page_next[$(asked)]; /* pages of the thread's keys, one tile ahead of their rows */
+//% end
+//% pages.begin = function(lds)
+//%     local own_lds = shared and lds or lds .. " + wave * " .. rows
+    keys.block_table = arguments.block_table + batch * arguments.stride_block_table;
+    keys.page_shift = (u32)__builtin_ctz((u32)arguments.page_size);
+    keys.k_page = arguments.stride_k_batch;
+    keys.v_page = arguments.stride_v_batch;
+    keys.rows_lds = $(own_lds);
+//%     if both then
+    keys.rows_at = 0;
+//%     end
+//% end
+//% pages.start = function(tile, next)
+        fmha_find_pages(keys, $(tile));
+//%     if ahead then
+        fmha_find_rows(keys, $(tile), $(next));
+//%     end
+//%     if pages.between then
+        fmha_barrier();
+//%     end
 //% end
 //% pages.functions = function()
 /* Key n of a tile; for those past the end the last one stands in, so that neither the table nor a page is read there. */
@@ -60,28 +90,29 @@ FMHA_INLINE void fmha_find_pages(struct fmha_keys &keys, int tile)
 {
 #pragma unroll
     for (u32 r = 0; r < $(asked); ++r)
-        keys.page_next[r] = fmha_page(keys, fmha_key(keys, tile, (keys.lane + r * $(wave)) % $(BK)));
+        keys.page_next[r] = fmha_page(keys, fmha_key(keys, tile, ($(thread) + r * $(sharing)) % $(BK)));
 }
 
-/* Works out where the rows of a tile are, whose pages were asked for, and asks for those of the next one. */
+//%     local fence = shared and "Between barriers" or "Of this wave alone"
+/* Works out where the rows of a tile are, whose pages were asked for, and asks for those of the next one. $(fence). */
 FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
 {
+//%     if not shared then
     fmha_wave_barrier(); /* every lane has read what stood there */
+//%     end
 //%     if both then
     keys.rows_at ^= $(entries);
 //%     end
 #pragma unroll
     for (u32 r = 0; r < $(rounds); ++r) {
-        const u32 n = keys.lane + r * $(wave);
-//%     if BK % wave == 0 then
-        const bool of_k = r < $(BK // wave);
-//%     else
-        const bool of_k = n < $(BK);
-//%     end
+        const u32 n = $(thread) + r * $(sharing);
+        const bool of_k = $(of_k);
         const i64 page_stride = of_k ? keys.k_page : keys.v_page, row_stride = of_k ? keys.k_stride : keys.v_stride;
         keys.rows_lds[$(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], page_stride, row_stride);
     }
+//%     if not shared then
     fmha_wave_barrier();
+//%     end
     fmha_find_pages(keys, next);
 }
 
