@@ -18,6 +18,7 @@
 //% -- The list is written between two barriers; or before the only ones between which it is read.
 //% local shared = tiles.lds and (tiles.ahead and tiles.stored or not ahead and not k_direct and not v_direct)
 //% local sharing, thread = shared and threads or wave, shared and "keys.thread" or "keys.lane"
+//% local hidden = math.max(spec.head_dim, spec.head_dim_v) > 128 -- no registers are left for what follows from the thread's number
 //% local rounds = (2 * BK + sharing - 1) // sharing            -- rows that a thread works out: K's, then V's
 //% local asked = BK % sharing == 0 and BK // sharing or rounds -- pages that it asks for: one for K and V where it has the same key of both
 //% local entries = rounds * sharing
@@ -88,9 +89,13 @@ FMHA_INLINE i64 fmha_row_in_page(const struct fmha_keys &keys, u32 key, u32 page
 /* Asks for the pages of a tile's keys. */
 FMHA_INLINE void fmha_find_pages(struct fmha_keys &keys, int tile)
 {
+    u32 thread = $(thread);
+//%     if hidden then
+    FMHA_OPAQUE(thread);
+//%     end
 #pragma unroll
     for (u32 r = 0; r < $(asked); ++r)
-        keys.page_next[r] = fmha_page(keys, fmha_key(keys, tile, ($(thread) + r * $(sharing)) % $(BK)));
+        keys.page_next[r] = fmha_page(keys, fmha_key(keys, tile, (thread + r * $(sharing)) % $(BK)));
 }
 
 //%     local fence = shared and "Between barriers" or "Of this wave alone"
@@ -103,9 +108,13 @@ FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
 //%     if both then
     keys.rows_at ^= $(entries);
 //%     end
+    u32 thread = $(thread);
+//%     if hidden then
+    FMHA_OPAQUE(thread);
+//%     end
 #pragma unroll
     for (u32 r = 0; r < $(rounds); ++r) {
-        const u32 n = $(thread) + r * $(sharing);
+        const u32 n = thread + r * $(sharing);
         const bool of_k = $(of_k);
         const i64 page_stride = of_k ? keys.k_page : keys.v_page, row_stride = of_k ? keys.k_stride : keys.v_stride;
         keys.rows_lds[$(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], page_stride, row_stride);
