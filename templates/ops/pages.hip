@@ -18,7 +18,8 @@
 //% -- The list is written between two barriers; or before the only ones between which it is read.
 //% local shared = tiles.lds and (tiles.ahead and tiles.stored or not ahead and not k_direct and not v_direct)
 //% local sharing, thread = shared and threads or wave, shared and "keys.thread" or "keys.lane"
-//% local hidden = math.max(spec.head_dim, spec.head_dim_v) > 128 -- no registers are left for what follows from the thread's number
+//% -- Where few registers are left, what follows from the number of the thread is not kept in any.
+//% local hidden = both or math.max(spec.head_dim, spec.head_dim_v) > 128
 //% local rounds = (2 * BK + sharing - 1) // sharing            -- rows that a thread works out: K's, then V's
 //% local asked = BK % sharing == 0 and BK // sharing or rounds -- pages that it asks for: one for K and V where it has the same key of both
 //% local entries = rounds * sharing
@@ -135,4 +136,13 @@ FMHA_INLINE const element *fmha_v_in_page(const struct fmha_keys &keys, u32 n, u
 {
     return (const element *)((const char *)(keys.v + column) + keys.rows_lds[$(v_at)]);
 }
+//%     if v_direct and atom.replicated then
+
+/* The row of V of a key that is the same in all lanes, as its address is then. */
+FMHA_INLINE const element *fmha_v_in_page_of_all(const struct fmha_keys &keys, u32 n)
+{
+    const u64 row = (u64)keys.rows_lds[$(v_at)];
+    return (const element *)((const char *)keys.v + (i64)((u64)FMHA_SCALAR(row >> 32) << 32 | FMHA_SCALAR(row)));
+}
+//%     end
 //% end

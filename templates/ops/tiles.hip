@@ -609,10 +609,18 @@ FMHA_INLINE $(operand) fmha_v_load(const struct fmha_keys &keys, int tile, bool 
     typedef element $(elements) __attribute__((ext_vector_type($(L))));
     $(elements) all;
 //%         local key = "j * " .. M .. (replicated and " + i" or " + " .. v_first .. " + i")
-//%         if paged then
+//%         if paged and replicated then
+    u32 offset = column * 2;
+    FMHA_OPAQUE(offset);
 #pragma unroll
     for (u32 i = 0; i < $(L); ++i)
-        all[i] = fmha_v_in_page(keys, $(key), column)[t * $(M)];
+        all[i] = fmha_at(fmha_v_in_page_of_all(keys, $(key)), offset)[t * $(M)];
+//%         elseif paged then
+    u32 first = $(v_first);
+    FMHA_OPAQUE(first); /* rows are read from the list anew for each operand, not kept in registers */
+#pragma unroll
+    for (u32 i = 0; i < $(L); ++i)
+        all[i] = fmha_v_in_page(keys, j * $(M) + first + i, column)[t * $(M)];
 //%         else
     u32 offset = column * 2;
     i64 stride = keys.v_stride;
