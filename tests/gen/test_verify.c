@@ -272,9 +272,10 @@ Test(verify, an_argument_that_no_problem_has_is_an_error) {
     const char *text = strstr(error.text, ": argument ");
     cr_assert(text, "%s", error.text);
     cr_assert_str_eq(
-        text, ": argument 'window_width' (value of i32): expected a buffer q, k, v, o, lse, from or to, the f32 "
-              "scale, or an integer that a problem has (batch, heads_q, seqlen_k, stride_q_row, ...): no problem "
-              "offers this one; rename it in the template");
+        text,
+        ": argument 'window_width' (value of i32): expected a buffer (q, k, v, o, lse, bias, ...), an f32 (scale, "
+        "softcap, ...) or an integer (batch, heads_q, seqlen_k, stride_q_row, ...) that a problem has: no problem "
+        "offers this one; rename it in the template");
 }
 
 Test(verify, an_unknown_device_is_an_error) {
