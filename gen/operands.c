@@ -85,14 +85,15 @@ static bool make_pages(struct making *making) {
     making->pages_of_each = ceil_div(problem->seqlen_k, page_size);
     for (int64_t b = 0; b < problem->batch; b++)
         used += ceil_div(reference_seqlen_k(problem, b), page_size);
-    making->page_count = used + (used / 4 < SPARE_PAGES_MAX ? used / 4 : SPARE_PAGES_MAX) + 1;
+    int64_t between = (used / 4 < SPARE_PAGES_MAX ? used / 4 : SPARE_PAGES_MAX) + 1, drawn = used + between;
+    making->page_count = making->request->page_spare + drawn;
     int32_t *pages = own(making, problem->batch * making->pages_of_each, sizeof *pages, "block_table");
-    int32_t *order = own(making, making->page_count, sizeof *order, "pages");
+    int32_t *order = own(making, drawn, sizeof *order, "pages");
     if (!pages || !order)
         return false;
-    for (int64_t page = 0; page < making->page_count; page++)
-        order[page] = (int32_t)page;
-    for (int64_t page = making->page_count - 1; page > 0; page--) { /* Fisher and Yates */
+    for (int64_t page = 0; page < drawn; page++)
+        order[page] = (int32_t)(making->request->page_spare + page);
+    for (int64_t page = drawn - 1; page > 0; page--) { /* Fisher and Yates */
         int64_t other = (int64_t)(inputs_next(&state) % (uint64_t)(page + 1));
         int32_t kept = order[page];
         order[page] = order[other];

@@ -19,6 +19,8 @@ enum standing_identity {
     STANDING_SHIFTED   /* a constant added to all scores: the same O, LSE plus the constant */
 };
 
+enum { STANDING_SEQUENCES_MAX = 8 };
+
 struct standing_case {
     char what[64];
     struct verify_shape shape;
@@ -26,14 +28,16 @@ struct standing_case {
     double scale; /* NAN: 1/sqrt(head_dim) */
     struct tensor_layout q, k, v, o, planes;
     struct modifiers_choice modifiers;
-    int64_t page_size; /* of instances whose K and V are paged */
+    int64_t page_size, page_spare; /* of instances whose K and V are paged; page_spare: pages before theirs */
+    bool has_lengths;              /* where the instance has lengths; else modifiers.h chooses them */
+    int64_t lengths_q[STANDING_SEQUENCES_MAX], lengths_k[STANDING_SEQUENCES_MAX];
     bool without_lse;
     bool
         far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */
     enum standing_identity identity;
 };
 
-#define STANDING_MAX 48
+#define STANDING_MAX 128
 
 /* Fills `cases` and returns their number, at most STANDING_MAX. */
 int standing_cases(const struct instance *instance, enum reference_mask mask, struct standing_case cases[STANDING_MAX]);

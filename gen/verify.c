@@ -98,9 +98,14 @@ static uint64_t seed_of(const struct session *session, size_t index) {
 /* `modifiers` must be freed on failure too. */
 static bool make_problem(const struct session *session, size_t index, struct reference_problem *problem,
                          struct modifiers *modifiers, struct error *error) {
-    *problem = plain_problem(session, &session->cases[index]);
-    return modifiers_make(session->instance, &session->cases[index].modifiers, seed_of(session, index), problem,
-                          modifiers, error);
+    const struct standing_case *one = &session->cases[index];
+    struct modifiers_choice choice = one->modifiers;
+    *problem = plain_problem(session, one);
+    if (one->has_lengths) {
+        choice.lengths_q = one->lengths_q;
+        choice.lengths_k = one->lengths_k;
+    }
+    return modifiers_make(session->instance, &choice, seed_of(session, index), problem, modifiers, error);
 }
 
 static struct execute_request layouts_of(const struct session *session, size_t index) {
@@ -111,7 +116,8 @@ static struct execute_request layouts_of(const struct session *session, size_t i
                                     .o = one->o,
                                     .planes = one->planes,
                                     .page_size = one->page_size,
-                                    .page_seed = seed_of(session, index)};
+                                    .page_seed = seed_of(session, index),
+                                    .page_spare = one->page_spare};
 }
 
 /* Shapes that were asked for, each with random and with unbalanced inputs unless a kind was asked for too. */

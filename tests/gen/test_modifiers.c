@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "standing.h"
 #include "verifying.h"
 
 static const char plain[] = TEST_DATA "-modifiers";
@@ -97,6 +98,45 @@ Test(modifiers, values_in_the_report) {
     cr_assert(strncmp(values, expected, sizeof expected - 1) == 0, "%s", values);
     text_free(&json);
     verify_report_free(&report);
+}
+
+static int list_cases(const char *const *settings, struct standing_case cases[STANDING_MAX]) {
+    struct error error;
+    struct template_engine *engine = template_engine_new(plain, &error);
+    struct spec spec;
+    static struct instance instance;
+    cr_assert(engine, "%s", error.text);
+    make_spec(engine, settings, &spec);
+    cr_assert(instance_emit(engine, &spec, &instance, &error), "%s", error.text);
+    int count = standing_cases(&instance, REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT, cases);
+    cr_assert(count <= STANDING_MAX);
+    instance_free(&instance);
+    template_engine_free(engine);
+    return count;
+}
+
+/* An instance with modifiers is verified on everything that one without is, but for identities that do not hold, and on
+ * edges of its own after that. */
+Test(modifiers, standing_cases_of_all_modifiers_together) {
+    static struct standing_case none[STANDING_MAX], all[STANDING_MAX];
+    int none_count = list_cases((const char *const[]){"hd=32", "causal=bottom-right", NULL}, none), at = 0;
+    int all_count =
+        list_cases((const char *const[]){"hd=32", "causal=bottom-right", "window=sliding", "sink-keys=on", "prefix=on",
+                                         "softcap=on", "alibi=on", "bias=same", "mask=on", "block-mask=on", "sink=on",
+                                         "head-scale=on", "dropout=on", "varlen=packed", "paged=on", NULL},
+                   all);
+    for (int index = 0; index < none_count; index++) {
+        if (none[index].identity != STANDING_ALONE)
+            continue;
+        cr_assert_str_eq(none[index].what, all[at].what);
+        cr_assert(memcmp(&none[index].shape, &all[at].shape, sizeof none[index].shape) == 0);
+        cr_assert(none[index].inputs == all[at].inputs);
+        cr_assert(!none[index].has_lengths);
+        at++;
+    }
+    cr_assert(all_count > at + 40, "%d of %d", at, all_count);
+    for (int index = at; index < all_count; index++)
+        cr_assert(all[index].identity == STANDING_ALONE);
 }
 
 struct fault {
