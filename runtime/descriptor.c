@@ -99,18 +99,18 @@ static bool passes(const struct fmha_interface *interface, const struct fmha_ope
     bool outside = false;
     /* The first are looked at whether they matter or not, in loops whose length the compiler knows; of the others few
      * instances want anything. */
-    for (int i = 0; i < FMHA_VALUE_WINDOW_LEFT; i += 2) {
+    for (int i = 0; i + 1 < FMHA_VALUE_OF_MODIFIERS; i += 2) {
         bits |= (uint64_t)operands->value[i] & shortcut->value_bits[i];
         odd |= (uint64_t)operands->value[i + 1] & shortcut->value_bits[i + 1];
     }
-    for (int i = FMHA_VALUE_WINDOW_LEFT; i < shortcut->value_end; i++) {
+    for (int i = FMHA_VALUE_OF_MODIFIERS / 2 * 2; i < shortcut->value_end; i++) {
         bits |= (uint64_t)operands->value[i] & shortcut->value_bits[i];
     }
     bits |= odd;
-    for (int i = 0; i < FMHA_BUFFER_CU_SEQLENS_Q; i++) {
+    for (int i = 0; i < FMHA_BUFFER_OF_MODIFIERS; i++) {
         bits |= (uintptr_t)operands->buffer[i] & shortcut->address_bits[i];
     }
-    for (int i = FMHA_BUFFER_CU_SEQLENS_Q; i < shortcut->buffer_end; i++) {
+    for (int i = FMHA_BUFFER_OF_MODIFIERS; i < shortcut->buffer_end; i++) {
         bits |= (uintptr_t)operands->buffer[i] & shortcut->address_bits[i];
     }
     for (int i = 0; i < shortcut->range_count; i++) {

@@ -12,8 +12,7 @@
 #define FMHA_MODIFIER_VALUES  8
 #define FMHA_MODIFIER_BUFFERS 4
 
-/* The pointers and the real numbers that problems of any operation have. The last of those that every kind of problem
- * has comes before FMHA_BUFFER_CU_SEQLENS_Q: the others are mostly absent. */
+/* The pointers and the real numbers that problems of any operation have. */
 enum fmha_buffer {
     FMHA_BUFFER_Q,
     FMHA_BUFFER_K,
@@ -35,14 +34,16 @@ enum fmha_buffer {
     FMHA_BUFFER_MASK,
     FMHA_BUFFER_BLOCK_MASK,
     FMHA_BUFFER_MODIFIER_0, /* of a modifier from outside */
-    FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS
+    FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS,
+    FMHA_BUFFER_OF_MODIFIERS = FMHA_BUFFER_CU_SEQLENS_Q /* the first that only problems with modifiers have */
 };
 enum fmha_real {
     FMHA_REAL_SCALE,
     FMHA_REAL_SOFTCAP,
     FMHA_REAL_DROPOUT,
     FMHA_REAL_MODIFIER_0, /* of a modifier from outside */
-    FMHA_REAL_COUNT = FMHA_REAL_MODIFIER_0 + FMHA_MODIFIER_VALUES
+    FMHA_REAL_COUNT = FMHA_REAL_MODIFIER_0 + FMHA_MODIFIER_VALUES,
+    FMHA_REAL_OF_MODIFIERS = FMHA_REAL_SOFTCAP
 };
 extern const char *const fmha_buffer_names[FMHA_BUFFER_COUNT]; /* "q", "k", …, "modifier_buffer_3" */
 extern const char *const fmha_real_names[FMHA_REAL_COUNT];     /* "scale", "softcap", …, "modifier_7" */
@@ -110,7 +111,8 @@ struct fmha_interface {
     struct fmha_argument *arguments;
     struct fmha_constraint *constraints;
     uint32_t argument_count, constraint_count;
-    uint32_t argument_bytes; /* of the whole block, at most FMHA_ARGUMENT_BYTES_MAX */
+    uint32_t argument_bytes;  /* of the whole block, at most FMHA_ARGUMENT_BYTES_MAX */
+    const char *of_modifiers; /* a name in it that only problems with modifiers have; NULL: it has none */
     struct fmha_shortcut shortcut;
 };
 #define FMHA_ARGUMENT_BYTES_MAX 1024
@@ -138,7 +140,9 @@ struct fmha_descriptor {
     uint64_t object_bytes, object_hash, source_bytes, source_hash;
 };
 
-/* The values of one problem, as arguments, constraints and grids name them. */
+/* The values of one problem, as arguments, constraints and grids name them. Those that only problems with modifiers and
+ * layouts have (from FMHA_..._OF_MODIFIERS on) are not set where the key has none: no instance of such a key names
+ * them, as index.h says. */
 struct fmha_operands {
     int64_t value[FMHA_VALUE_COUNT];
     void *buffer[FMHA_BUFFER_COUNT];

@@ -379,6 +379,17 @@ bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t
     return true;
 }
 
+enum fmha_value fmha_expression_names(const struct fmha_expression *expression, enum fmha_value from) {
+    for (int i = 0; i < expression->count; i++) {
+        int operation = expression->operation[i];
+        int value = operation - (operation >= VALUE_LOW_BITS ? VALUE_LOW_BITS : VALUE);
+        if (operation >= VALUE && value >= (int)from) {
+            return (enum fmha_value)value;
+        }
+    }
+    return FMHA_VALUE_COUNT;
+}
+
 bool fmha_expression_is_remainder(const struct fmha_expression *expression, uint8_t *left, uint8_t *right) {
     const uint8_t *operation = expression->operation;
     if (expression->count != 3 || operation[0] < VALUE || operation[0] >= VALUE_LOW_BITS || operation[1] < VALUE ||

@@ -55,7 +55,8 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_BLOCK_MASK_ROW,
     FMHA_VALUE_DROPOUT_SEED,   /* a word of 64 bits */
     FMHA_VALUE_DROPOUT_OFFSET, /* 32 bits */
-    FMHA_VALUE_COUNT
+    FMHA_VALUE_COUNT,
+    FMHA_VALUE_OF_MODIFIERS = FMHA_VALUE_WINDOW_LEFT /* the first that only problems with modifiers and layouts have */
 };
 
 /* "batch", "heads_q", "stride_q_batch", … */
@@ -81,6 +82,9 @@ bool fmha_expression_evaluate(const struct fmha_expression *expression, const in
 /* Whether the expression is a value alone (*mask is -1) or its remainder by 2^n (*mask is 2^n - 1). It is then 0
  * exactly when values[*value] & *mask is, and a value alone is that number. */
 bool fmha_expression_is_simple(const struct fmha_expression *expression, uint8_t *value, int64_t *mask);
+
+/* The first value from `from` on that the expression names, or FMHA_VALUE_COUNT. */
+enum fmha_value fmha_expression_names(const struct fmha_expression *expression, enum fmha_value from);
 
 /* Whether the expression is the remainder of one value by another. */
 bool fmha_expression_is_remainder(const struct fmha_expression *expression, uint8_t *left, uint8_t *right);

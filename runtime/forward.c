@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "dispatch.h"
 #include "driver.h"
@@ -68,16 +67,6 @@ static fmha_status check_lengths(const fmha_forward_problem *p) {
     return FMHA_OK;
 }
 
-/* In steps that are a few stores each: a compiler makes an instruction of a larger memset that takes as long as half of
- * a call. */
-static inline void clear(void *at, size_t bytes) {
-    unsigned char *byte = at;
-    for (; bytes >= 64; bytes -= 64, byte += 64) {
-        memset(byte, 0, 64);
-    }
-    memset(byte, 0, bytes);
-}
-
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_forward_problem *given, bool launch,
                                 struct request *request) {
@@ -119,10 +108,10 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
     value[FMHA_VALUE_SEQLEN_K] = p->seqlen_k;
     value[FMHA_VALUE_HEAD_DIM] = p->head_dim;
     value[FMHA_VALUE_HEAD_DIM_V] = head_dim_v;
-    clear(&value[FMHA_VALUE_STRIDE_FROM_BATCH],
-          offsetof(struct fmha_operands, buffer) - FMHA_VALUE_STRIDE_FROM_BATCH * sizeof value[0]);
-    clear(&operands->buffer[FMHA_BUFFER_FROM],
-          sizeof *operands - offsetof(struct fmha_operands, buffer[FMHA_BUFFER_FROM]));
+    for (int i = FMHA_VALUE_STRIDE_FROM_BATCH; i < FMHA_VALUE_OF_MODIFIERS; i++) {
+        value[i] = 0;
+    }
+    operands->buffer[FMHA_BUFFER_FROM] = operands->buffer[FMHA_BUFFER_TO] = NULL;
     struct fmha_forward_sizes sizes = {p->batch, p->seqlen_q, p->batch, p->seqlen_k};
     if (fmha_forward_is_modified(p)) {
         status = fmha_forward_modify(p, launch, &request->key, operands, &sizes);

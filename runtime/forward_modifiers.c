@@ -351,6 +351,12 @@ fmha_status fmha_forward_modify(const fmha_forward_problem *p, bool launch, stru
         take_window, take_prefix, take_mask,       take_block_mask, take_softcap, take_alibi,
         take_bias,   take_sink,   take_head_scale, take_dropout,    take_outside, take_layout,
     };
+    memset(&operands->value[FMHA_VALUE_OF_MODIFIERS], 0,
+           (FMHA_VALUE_COUNT - FMHA_VALUE_OF_MODIFIERS) * sizeof operands->value[0]);
+    memset(&operands->buffer[FMHA_BUFFER_OF_MODIFIERS], 0,
+           (FMHA_BUFFER_COUNT - FMHA_BUFFER_OF_MODIFIERS) * sizeof operands->buffer[0]);
+    memset(&operands->real[FMHA_REAL_OF_MODIFIERS], 0,
+           (FMHA_REAL_COUNT - FMHA_REAL_OF_MODIFIERS) * sizeof operands->real[0]);
     struct modified m = {.problem = p, .launch = launch, .key = key, .operands = operands, .sizes = sizes};
     fmha_status status = FMHA_OK;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == FMHA_OK; i++) {

@@ -26,7 +26,8 @@ static inline bool fmha_forward_is_modified(const fmha_forward_problem *p) {
     return ((words != 0) | (addresses != 0) | reals) != 0;
 }
 
-/* Checks them and puts them into the key and the operands, in which they are off. `launch`: every address that a layout
+/* Checks them and puts them into the key, in which they are off, and the operands, of which it sets all that is of
+ * modifiers. `launch`: every address that a layout
  * needs must be there. `sizes` is as without layouts, and changed where one changes it. */
 fmha_status fmha_forward_modify(const fmha_forward_problem *p, bool launch, struct fmha_key *key,
                                 struct fmha_operands *operands, struct fmha_forward_sizes *sizes);

@@ -310,6 +310,27 @@ static bool read_constraint(struct reader *reader, struct fmha_interface *interf
     return true;
 }
 
+/* The first name in arguments and constraints that only problems with modifiers have, or NULL. */
+static const char *find_modifiers(const struct fmha_interface *interface) {
+    for (uint32_t i = 0; i < interface->argument_count; i++) {
+        const struct fmha_argument *argument = &interface->arguments[i];
+        int source = argument->source;
+        bool buffer = argument->kind == FMHA_ARGUMENT_BUFFER, real = argument->kind == FMHA_ARGUMENT_F32;
+        if (source >= (int)(buffer ? FMHA_BUFFER_OF_MODIFIERS
+                            : real ? FMHA_REAL_OF_MODIFIERS
+                                   : FMHA_VALUE_OF_MODIFIERS)) {
+            return buffer ? fmha_buffer_names[source] : real ? fmha_real_names[source] : fmha_value_names[source];
+        }
+    }
+    for (uint32_t i = 0; i < interface->constraint_count; i++) {
+        enum fmha_value value = fmha_expression_names(&interface->constraints[i].field, FMHA_VALUE_OF_MODIFIERS);
+        if (value < FMHA_VALUE_COUNT) {
+            return fmha_value_names[value];
+        }
+    }
+    return NULL;
+}
+
 /* `interface N BYTES` is the line; its arguments and constraints follow. */
 static bool read_interface(struct reader *reader) {
     uint64_t number, bytes;
@@ -334,6 +355,7 @@ static bool read_interface(struct reader *reader) {
         }
     }
     fmha_interface_shorten(interface);
+    interface->of_modifiers = find_modifiers(interface);
     return true;
 }
 
@@ -465,6 +487,22 @@ static bool read_file(struct reader *reader, const char *word, const char **name
     return read || refuse_line(reader, "a size in bytes, a hash of 16 digits and the name of a file in this folder");
 }
 
+/* An instance without modifiers names nothing that only problems with modifiers have: in others it is not set. */
+static bool check_modifiers(const struct reader *reader, const struct fmha_descriptor *descriptor) {
+    const char *name = descriptor->interface->of_modifiers;
+    if (descriptor->key.modifiers != 0 || descriptor->key.modifier != 0) {
+        return true;
+    }
+    for (int axis = 0; axis < 3 && name == NULL; axis++) {
+        enum fmha_value value = fmha_expression_names(&descriptor->grid[axis], FMHA_VALUE_OF_MODIFIERS);
+        name = value < FMHA_VALUE_COUNT ? fmha_value_names[value] : NULL;
+    }
+    return name == NULL || refuse(reader,
+                                  "expected of the instance '%.200s', whose key has no modifier, nothing that only "
+                                  "problems with modifiers have, got '%s'",
+                                  descriptor->name, name);
+}
+
 /* `instance NAME` is the line. */
 static bool read_instance(struct reader *reader) {
     struct fmha_descriptor *descriptor = &reader->descriptors[reader->descriptor_count];
@@ -478,7 +516,7 @@ static bool read_instance(struct reader *reader) {
             descriptor->tiles[axis].divisor = descriptor->tiles[axis].value = 0;
         }
     }
-    read = read &&
+    read = read && check_modifiers(reader, descriptor) &&
            read_file(reader, "object ", &descriptor->object, &descriptor->object_bytes, &descriptor->object_hash) &&
            read_file(reader, "source ", &descriptor->source, &descriptor->source_bytes, &descriptor->source_hash);
     reader->descriptor_count += read;

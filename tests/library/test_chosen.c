@@ -6,7 +6,7 @@
 
 #include "dispatch.h"
 
-#define INSTANCES 220
+#define INSTANCES 268
 
 struct taken {
     char name[256];
@@ -23,6 +23,7 @@ static void take(void *context, const fmha_consideration *consideration) {
 
 struct kind {
     int head_dim, head_dim_v, dtype, mask, v_layout, align, fused;
+    bool packed, paged, window; /* paged: packed too */
 };
 
 static fmha_forward_problem problem_of(const struct kind *kind) {
@@ -47,6 +48,11 @@ static fmha_forward_problem problem_of(const struct kind *kind) {
         }
         *tensors[i] = (fmha_tensor){NULL, heads * rows * row, rows * row, row};
     }
+    problem.window = kind->window;
+    problem.varlen = kind->packed ? FMHA_VARLEN_PACKED : FMHA_VARLEN_NONE;
+    problem.tokens_q = kind->packed ? 2 * length : 0;
+    problem.block_table = kind->paged ? (const int32_t *)0x1000 : NULL; /* its presence says so; nothing is read */
+    problem.page_size = kind->paged ? 16 : 0;
     return problem;
 }
 
@@ -55,9 +61,10 @@ static void facts_of(const struct kind *kind, char facts[128]) {
     char v[16] = "";
     if (kind->head_dim_v != kind->head_dim)
         snprintf(v, sizeof v, "v%d", kind->head_dim_v);
-    snprintf(facts, 128, "fmha_forward_gfx1151_%s_d%d%s%s%s%s_m", kind->dtype == FMHA_DTYPE_F16 ? "f16" : "bf16",
-             kind->head_dim, v, kind->mask == FMHA_MASK_NONE ? "" : "_causal",
-             kind->v_layout == FMHA_V_ROW ? "" : "_vt", kind->align == 16 ? "" : "_a2");
+    snprintf(facts, 128, "fmha_forward_gfx1151_%s_d%d%s%s%s%s%s%s%s_m", kind->dtype == FMHA_DTYPE_F16 ? "f16" : "bf16",
+             kind->head_dim, v, kind->mask == FMHA_MASK_NONE ? "" : "_causal", kind->window ? "_window" : "",
+             kind->packed ? "_packed" : "", kind->paged ? "_paged" : "", kind->v_layout == FMHA_V_ROW ? "" : "_vt",
+             kind->align == 16 ? "" : "_a2");
 }
 
 static void keep_name(const struct taken *taken, const char *facts, char (*names)[256], int *count) {
@@ -121,10 +128,28 @@ Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
             for (int mask = FMHA_MASK_NONE; mask <= FMHA_MASK_CAUSAL_BOTTOM_RIGHT; mask++)
                 for (int layout = 0; layout < 3; layout++)
                     for (int fused = 1; fused <= 4; fused += 3) {
-                        const struct kind kind = {dims[dim][0],       dims[dim][1],       dtype, mask,
-                                                  layouts[layout][0], layouts[layout][1], fused};
+                        const struct kind kind = {.head_dim = dims[dim][0],
+                                                  .head_dim_v = dims[dim][1],
+                                                  .dtype = dtype,
+                                                  .mask = mask,
+                                                  .v_layout = layouts[layout][0],
+                                                  .align = layouts[layout][1],
+                                                  .fused = fused};
                         check_kind(device, &kind, names, &count);
                     }
+    for (unsigned i = 0; i < 48; i++) {
+        const int head_dim = (int[]){64, 128, 256}[i / 16];
+        const struct kind kind = {.head_dim = head_dim,
+                                  .head_dim_v = head_dim,
+                                  .dtype = i & 1 ? FMHA_DTYPE_BF16 : FMHA_DTYPE_F16,
+                                  .mask = FMHA_MASK_CAUSAL_BOTTOM_RIGHT,
+                                  .align = 16,
+                                  .fused = i & 2 ? 4 : 1,
+                                  .packed = true,
+                                  .paged = (i & 4) != 0,
+                                  .window = (i & 8) != 0};
+        check_kind(device, &kind, names, &count);
+    }
     for (int v_layout = FMHA_V_ROW; v_layout <= FMHA_V_TRANSPOSED; v_layout++) {
         check_pack(device, v_layout, 16, names, &count);
         check_pack(device, v_layout, 2, names, &count);

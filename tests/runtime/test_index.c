@@ -224,6 +224,9 @@ struct wrong {
     int at;
 };
 
+#define LINE_MODIFIERS                                                                                                 \
+    "expected of the instance 'a_first', whose key has no modifier, nothing that only problems with modifiers have, "  \
+    "got "
 static const struct wrong wrong_lines[] = {
     {1, "fmha-index 01", LINE_FMHA, QUOTES, 1},
     {1, "fmha-index ", LINE_FMHA, QUOTES, 1},
@@ -392,6 +395,13 @@ static const struct wrong wrong_lines[] = {
     {22, "object 1 0123456789ABCDEF a_first.hsaco", LINE_FILE, QUOTES, 22},
     {22, "object 1 0123456789abcdeff a_first.hsaco", LINE_FILE, QUOTES, 22},
     {22, "object 1 0123456789abcdef", LINE_FILE, QUOTES, 22},
+    {7, "argument i64 dropout_seed 16", LINE_MODIFIERS, "'dropout_seed'", 21},
+    {7, "argument buffer bias 16 align 2", LINE_MODIFIERS, "'bias'", 21},
+    {9, "argument f32 softcap 28", LINE_MODIFIERS, "'softcap'", 21},
+    {10, "constraint min 1 heads_q + window_left", LINE_MODIFIERS, "'window_left'", 21},
+    {11, "constraint equals 0 dropout_offset % 2", LINE_MODIFIERS, "'dropout_offset'", 21},
+    {20, "grid ceil_div(tokens_q, 64)", LINE_MODIFIERS, "'tokens_q'", 21},
+
     {22, "object 1 0123456789abcdef ", LINE_FILE, QUOTES, 22},
     {22, "object 1 0123456789abcdef ../a_first.hsaco", LINE_FILE, QUOTES, 22},
     {22, "object 1 0123456789abcdef ..", LINE_FILE, QUOTES, 22},
@@ -435,6 +445,21 @@ Test(index, wrong_lines) {
         assert_refused(text, strlen(text), expected);
         free(text);
     }
+}
+
+/* With a modifier in its key an instance may name them. */
+Test(index, of_modifiers) {
+    struct fmha_index *index;
+    char *text = with_line(
+        15, "key operation=forward dtype=f16 head_dim=128 head_dim_v=64 mask=causal-bottom-right v_layout=row align=16 "
+            "window=sliding bias=f32 varlen=packed modifier=0123abcd");
+    cr_assert_eq(fmha_index_parse("lib/fmha.index", text, strlen(text), &index), FMHA_OK, "%s", fmha_last_error());
+    const struct fmha_descriptor *first = fmha_index_at(index, 0);
+    cr_assert_eq(first->key.modifiers, (uint32_t)(FMHA_KEY_WINDOW | FMHA_KEY_BIAS * FMHA_KEY_BIAS_F32 |
+                                                  FMHA_KEY_VARLEN * FMHA_KEY_VARLEN_PACKED));
+    cr_assert_eq(first->key.modifier, 0x0123abcd);
+    fmha_index_free(index);
+    free(text);
 }
 
 Test(index, names_have_a_limit) {
