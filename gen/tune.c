@@ -11,17 +11,12 @@
 #include "json.h"
 #include "shape_key.h"
 #include "text.h"
+#include "tune_parts.h"
 
 enum { ELEMENT_BYTES = 2, ROW_ELEMENTS = 8 /* a multiple of 16 bytes */ };
 
 /* ---- Tensors ------------------------------------------------------------------------------------------------------
  */
-
-struct tensors {
-    fmha_device *device;
-    void *memory[5];
-    int count;
-};
 
 static bool device_call(fmha_status status, struct error *error) {
     return status == FMHA_OK || error_set(error, ERROR_RUN, "%s", fmha_last_error());
@@ -35,26 +30,31 @@ static uint64_t next_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Device memory of `elements` numbers of 16 bits between -1 and 1. */
-static bool allocate(struct tensors *tensors, const char *label, enum half_type type, size_t elements, uint64_t *random,
-                     void **address, struct error *error) {
-    size_t bytes = elements * ELEMENT_BYTES;
+bool tune_put(struct tune_tensors *tensors, const char *label, const void *host, size_t bytes, void **address,
+              struct error *error) {
     if (!device_call(fmha_memory_alloc(tensors->device, bytes, label, address), error))
         return false;
     tensors->memory[tensors->count++] = *address;
+    return device_call(fmha_memory_write(tensors->device, *address, host, bytes), error);
+}
+
+/* Device memory of `elements` numbers of 16 bits between -1 and 1. */
+static bool allocate(struct tune_tensors *tensors, const char *label, enum half_type type, size_t elements,
+                     uint64_t *random, void **address, struct error *error) {
+    size_t bytes = elements * ELEMENT_BYTES;
     uint16_t *host = malloc(bytes);
     if (!host)
         return error_set(error, ERROR_RUN, "tune: out of memory for the tensor %s of %zu bytes", label, bytes);
     for (size_t i = 0; i < elements; i++)
         host[i] = half_from_double(type, (double)(int64_t)next_random(random) * 0x1p-63);
-    bool done = device_call(fmha_memory_write(tensors->device, *address, host, bytes), error);
+    bool done = tune_put(tensors, label, host, bytes, address, error);
     free(host);
     return done;
 }
 
 /* [batch][rows][heads][columns] where rows are the sequence's, [batch][heads][rows][columns] where `columns` are. */
-static bool make_tensor(struct tensors *tensors, const char *label, enum half_type type, int64_t batch, int64_t heads,
-                        int64_t rows, int64_t columns, bool transposed, bool aligned, uint64_t *random,
+static bool make_tensor(struct tune_tensors *tensors, const char *label, enum half_type type, int64_t batch,
+                        int64_t heads, int64_t rows, int64_t columns, bool transposed, bool aligned, uint64_t *random,
                         fmha_tensor *tensor, struct error *error) {
     int64_t row = aligned ? (columns + ROW_ELEMENTS - 1) / ROW_ELEMENTS * ROW_ELEMENTS : columns, all;
     if (__builtin_mul_overflow(batch * heads, rows, &all) || __builtin_mul_overflow(all, row, &all) ||
@@ -73,14 +73,17 @@ static bool make_tensor(struct tensors *tensors, const char *label, enum half_ty
     return true;
 }
 
-static bool make_problem(const struct tune_request *request, struct tensors *tensors, fmha_forward_problem *problem,
-                         struct error *error) {
+static bool make_problem(const struct tune_request *request, struct tune_tensors *tensors,
+                         fmha_forward_problem *problem, struct error *error) {
     const struct spec *spec = request->spec;
     const struct verify_shape *shape = &request->shape;
     bool transposed = strcmp(spec_word(spec, SPEC_V_LAYOUT), "transposed") == 0;
     bool bf16 = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0, aligned = spec->value[SPEC_ALIGN] == 16;
     enum half_type type = bf16 ? HALF_BF16 : HALF_F16;
     int64_t head_dim = spec->value[SPEC_HEAD_DIM], head_dim_v = spec->value[SPEC_HEAD_DIM_V];
+    int64_t rows_k = shape->seqlen_k;
+    if (strcmp(spec_word(spec, SPEC_PAGED), "on") == 0)
+        rows_k = (rows_k + TUNE_PAGE_SIZE - 1) / TUNE_PAGE_SIZE * TUNE_PAGE_SIZE;
     const char *mask = spec_word(spec, SPEC_MASK);
     uint64_t random = request->seed;
     void *lse;
@@ -98,15 +101,14 @@ static bool make_problem(const struct tune_request *request, struct tensors *ten
     problem->heads_k = shape->heads_k;
     problem->seqlen_q = shape->seqlen_q;
     problem->seqlen_k = shape->seqlen_k;
-    bool done =
-        make_tensor(tensors, "q", type, shape->batch, shape->heads_q, shape->seqlen_q, head_dim, false, aligned,
-                    &random, &problem->q, error) &&
-        make_tensor(tensors, "k", type, shape->batch, shape->heads_k, shape->seqlen_k, head_dim, false, aligned,
-                    &random, &problem->k, error) &&
-        make_tensor(tensors, "v", type, shape->batch, shape->heads_k, transposed ? head_dim_v : shape->seqlen_k,
-                    transposed ? shape->seqlen_k : head_dim_v, transposed, aligned, &random, &problem->v, error) &&
-        make_tensor(tensors, "o", type, shape->batch, shape->heads_q, shape->seqlen_q, head_dim_v, false, aligned,
-                    &random, &problem->o, error);
+    bool done = make_tensor(tensors, "q", type, shape->batch, shape->heads_q, shape->seqlen_q, head_dim, false, aligned,
+                            &random, &problem->q, error) &&
+                make_tensor(tensors, "k", type, shape->batch, shape->heads_k, rows_k, head_dim, false, aligned, &random,
+                            &problem->k, error) &&
+                make_tensor(tensors, "v", type, shape->batch, shape->heads_k, transposed ? head_dim_v : rows_k,
+                            transposed ? rows_k : head_dim_v, transposed, aligned, &random, &problem->v, error) &&
+                make_tensor(tensors, "o", type, shape->batch, shape->heads_q, shape->seqlen_q, head_dim_v, false,
+                            aligned, &random, &problem->o, error);
     if (!done)
         return false;
     size_t rows = (size_t)(shape->batch * shape->heads_q * shape->seqlen_q); /* fewer than the elements of O */
@@ -114,10 +116,10 @@ static bool make_problem(const struct tune_request *request, struct tensors *ten
         return false;
     tensors->memory[tensors->count++] = lse;
     problem->lse = lse;
-    return true;
+    return tune_modify(request, tensors, problem, error);
 }
 
-static void free_tensors(struct tensors *tensors) {
+static void free_tensors(struct tune_tensors *tensors) {
     for (int i = 0; i < tensors->count; i++)
         fmha_memory_free(tensors->device, tensors->memory[i]);
 }
@@ -177,7 +179,7 @@ static void collect_refusal(void *context, const fmha_consideration *considered)
 }
 
 bool tune_run(const struct tune_request *request, struct tune_outcome *outcome, struct error *error) {
-    struct tensors tensors = {.device = request->device};
+    struct tune_tensors tensors = {.device = request->device};
     struct collection collection = {request, outcome, false};
     fmha_forward_problem problem;
     const fmha_tune_options options = {

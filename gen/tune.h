@@ -4,6 +4,7 @@
 
 #include "fmha.h"
 #include "key.h"
+#include "modifiers.h"
 #include "spec.h"
 #include "verify_report.h"
 
@@ -11,8 +12,9 @@ struct tune_request {
     fmha_device *device;
     const struct spec *spec; /* resolved; what it computes counts, no knob */
     struct verify_shape shape;
-    const char *const *libraries; /* folders whose instances are run, ended by NULL */
-    int rounds, warmup_rounds;    /* as fmha_tune_options has them */
+    struct modifiers_values values; /* of its modifiers, where they are given */
+    const char *const *libraries;   /* folders whose instances are run, ended by NULL */
+    int rounds, warmup_rounds;      /* as fmha_tune_options has them */
     uint64_t seed;
     void (*progress)(void *context, int32_t round, int32_t rounds, const char *instance); /* NULL: never */
     void *progress_context;

@@ -248,6 +248,7 @@ static bool tune_one(struct tuning *tuning, const struct spec *spec, const struc
         .device = tuning->device,
         .spec = spec,
         .shape = *shape,
+        .values = tuning->arguments->kernel.values,
         .libraries = tuning->libraries,
         .rounds = (int)options->rounds,
         .warmup_rounds = (int)options->warmup,

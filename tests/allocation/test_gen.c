@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../runtime/support.h"
 #include "assembly.h"
@@ -19,6 +20,7 @@
 #include "spec.h"
 #include "sweep.h"
 #include "template.h"
+#include "user_modifier.h"
 #include "vendor.h"
 #include "vendor_manifest.h"
 #include "vendor_tree.h"
@@ -90,6 +92,26 @@ static sweep_outcome emit(void *context) {
 
 Test(allocation, emitting_an_instance) {
     expect_clean(emit, NULL, 100);
+}
+
+static sweep_outcome open_modifier(void *context) {
+    struct error error = {0};
+    struct spec spec;
+    struct template_engine *engine = template_engine_new(NULL, &error);
+    spec_init(&spec);
+    sweep_outcome outcome = outcome_of(engine && user_modifier_open(context, engine, &spec, &error), &error);
+    template_engine_free(engine);
+    return outcome;
+}
+
+Test(allocation, opening_a_modifier) {
+    char path[] = "/tmp/fmha-modifier-XXXXXX";
+    int file = mkstemp(path);
+    cr_assert_geq(file, 0);
+    cr_assert_eq(write(file, "1\n", 2), 2);
+    close(file);
+    expect_clean(open_modifier, path, 12);
+    unlink(path);
 }
 
 static sweep_outcome list_members(void *context) {

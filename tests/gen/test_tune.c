@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "choices.h"
@@ -232,5 +233,65 @@ Test(tune, library_gets_the_choices_of_its_instances) {
     cr_assert(library_choices_write(folder, "gfx1151", has_none, NULL, &error), "%s", error.text);
     cr_assert_eq(access(path, F_OK), 0);
     fmha_choices_free(&choices);
+    tear_down();
+}
+
+/* ---- Modifiers and layouts -------------------------------------------------------------------------------- */
+
+/* Tunes the one instance that the options describe, which must run. */
+static void expect_runs(const enum spec_field_id *on, const char *const *words, size_t count) {
+    char at[300];
+    struct library library = {.lock = -1};
+    struct instance instance;
+    struct spec spec;
+    struct error error;
+    struct tune_outcome outcome;
+    fmha_device *device;
+    const char *libraries[] = {at, NULL};
+    snprintf(at, sizeof at, "%s/%zu", folder, count);
+    cr_assert_eq(mkdir(at, 0777), 0);
+    spec_init(&spec);
+    cr_assert(spec_set_arch(&spec, engine, "gfx1151", &error) && spec_set(&spec, SPEC_HEAD_DIM, "16", &error) &&
+              spec_set(&spec, SPEC_MASK, "bottom-right", &error));
+    for (size_t i = 0; i < count; i++)
+        cr_assert(spec_set(&spec, on[i], words[i], &error), "%s", error.text);
+    cr_assert(spec_resolve(&spec, engine, &error) && instance_emit(engine, &spec, &instance, &error), "%s", error.text);
+    cr_assert(library_begin(at, true, &instance, 1, NULL, engine, &library, &error) && library_lock(&library, &error) &&
+                  library_prepare(&library, &error) && library_leave_texts(&library, &error) &&
+                  library_publish(&library, &error),
+              "%s", error.text);
+    library_end(&library);
+    cr_assert_eq(fmha_device_open("emu:gfx1151", &device), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_device_add_library(device, at), FMHA_OK);
+    const struct tune_request request = {.device = device,
+                                         .spec = &spec,
+                                         .shape = {3, 2, 1, 20, 70},
+                                         .values = modifiers_values_none(),
+                                         .libraries = libraries,
+                                         .rounds = 1,
+                                         .seed = 1};
+    cr_assert(tune_run(&request, &outcome, &error), "%s", error.text);
+    cr_assert_eq(outcome.count, 1);
+    cr_assert(outcome.members[0].best && outcome.members[0].runs == 1, "%s", outcome.members[0].reason);
+    tune_outcome_free(&outcome);
+    fmha_device_close(device);
+    instance_free(&instance);
+}
+
+Test(tune, all_modifiers_and_packed_pages) {
+    static const enum spec_field_id on[] = {
+        SPEC_WINDOW,     SPEC_SINK_KEYS, SPEC_PREFIX,     SPEC_SOFTCAP, SPEC_ALIBI,  SPEC_BIAS, SPEC_ATTN_MASK,
+        SPEC_BLOCK_MASK, SPEC_SINK,      SPEC_HEAD_SCALE, SPEC_DROPOUT, SPEC_VARLEN, SPEC_PAGED};
+    static const char *const words[] = {"sliding", "on", "on", "on", "on",     "f32", "on",
+                                        "on",      "on", "on", "on", "packed", "on"};
+    expect_runs(on, words, sizeof on / sizeof *on);
+    tear_down();
+}
+
+Test(tune, packed_and_padded_batches) {
+    static const enum spec_field_id on[] = {SPEC_VARLEN, SPEC_BIAS};
+    static const char *const packed[] = {"packed", "same"}, *const padded[] = {"padded", "off"};
+    expect_runs(on, packed, 2);
+    expect_runs(on, padded, 1);
     tear_down();
 }

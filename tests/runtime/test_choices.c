@@ -99,6 +99,31 @@ static const char *with(const char *part, const char *other) {
     return text;
 }
 
+/* Those that are not off stand behind the others, in their order; the file says them again as they were. */
+Test(choices, modifiers_are_read_and_written) {
+    static const char modified[] = KEY " window=sliding bias=f32 varlen=packed paged=on modifier=0123abcd";
+    const char *text = with(KEY, modified);
+    struct fmha_choices choices = parse(text);
+    cr_assert_eq(choices.count, 1);
+    cr_assert_eq(choices.list[0].key.modifiers, (uint32_t)(FMHA_KEY_WINDOW | FMHA_KEY_BIAS * FMHA_KEY_BIAS_F32 |
+                                                           FMHA_KEY_VARLEN * FMHA_KEY_VARLEN_PACKED | FMHA_KEY_PAGED));
+    cr_assert_eq(choices.list[0].key.modifier, 0x0123abcd);
+    fmha_choices_free(&choices);
+    save(text);
+    cr_assert_not_null(strstr(read_all(path), " " KEY " window=sliding bias=f32 varlen=packed paged=on "
+                                              "modifier=0123abcd batch=1 "));
+    save(HEAD LINE); /* another problem */
+    choices = parse(read_all(path));
+    cr_assert_eq(choices.count, 2);
+    fmha_choices_free(&choices);
+    refuse(with(KEY, KEY " softcap=off"), "x:2: expected a value of softcap that this libfmha knows, got 'off'" CURE);
+    refuse(with(KEY, KEY " softcap=50"), "x:2: expected a value of softcap that this libfmha knows, got '50'" CURE);
+    refuse(with(KEY, KEY " paged=on window=sliding"), "x:2: expected 'batch=', got 'window=sliding'" CURE);
+    refuse(with(KEY, KEY " modifier=none"),
+           "x:2: expected a value of modifier that this libfmha knows, got 'none'" CURE);
+    tear_down();
+}
+
 Test(choices, unknown_words_are_refused_by_line) {
     refuse("", "x:1: expected 'fmha-choices 1'" CURE);
     refuse("fmha-choices\n", "x:1: expected 'fmha-choices 1'" CURE);
