@@ -6,8 +6,7 @@
 #define EVERY_HEAD_DIM                                                                                                 \
     "8,16,24,32,40,48,56,64,72,80,88,96,104,112,120,128,136,144,152,160,168,176,184,192,200,208,216,224,232,240,248,"  \
     "256"
-#define MODEL_HEAD_DIM   "64,80,96,112,128,160,192,256"
-#define SERVING_HEAD_DIM "64,128,256" /* of batches of sequences, packed, from a cache in pages too */
+#define MODEL_HEAD_DIM "64,80,96,112,128,160,192,256"
 
 /* What callers bring K and V into the form of the others with (fmha_pack). */
 #define PACK_FIELDS [SPEC_OP] = "pack", [SPEC_V_LAYOUT] = "row,transposed", [SPEC_ALIGN] = "16,2"
@@ -50,7 +49,15 @@ const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
                 [SPEC_V_LAYOUT] = "transposed",
                 [SPEC_ALIGN] = "16",
                 [SPEC_GQA] = "1,4"}},
-              {{[SPEC_HEAD_DIM] = SERVING_HEAD_DIM,
+              {{[SPEC_HEAD_DIM] = "256",
+                [SPEC_DTYPE] = "f16,bf16",
+                [SPEC_MASK] = "bottom-right",
+                [SPEC_VARLEN] = "packed",
+                [SPEC_PAGED] = "off,on",
+                [SPEC_V_LAYOUT] = "row",
+                [SPEC_ALIGN] = "16",
+                [SPEC_GQA] = "1,4"}},
+              {{[SPEC_HEAD_DIM] = "64,128",
                 [SPEC_DTYPE] = "f16,bf16",
                 [SPEC_MASK] = "bottom-right",
                 [SPEC_WINDOW] = "none,sliding",
@@ -60,7 +67,7 @@ const struct library_preset library_presets[LIBRARY_PRESET_COUNT] = {
                 [SPEC_ALIGN] = "16",
                 [SPEC_GQA] = "1,4"}},
               {{PACK_FIELDS}}},
-     .row_count = 6},
+     .row_count = 7},
     {.name = "all",
      .rows = {{{[SPEC_HEAD_DIM] = EVERY_HEAD_DIM,
                 [SPEC_DTYPE] = "f16,bf16",

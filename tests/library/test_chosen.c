@@ -6,7 +6,7 @@
 
 #include "dispatch.h"
 
-#define INSTANCES 268
+#define INSTANCES 260
 
 struct taken {
     char name[256];
@@ -137,7 +137,7 @@ Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
                                                   .fused = fused};
                         check_kind(device, &kind, names, &count);
                     }
-    for (unsigned i = 0; i < 48; i++) {
+    for (unsigned i = 0; i < 40; i++) { /* the last 8 without a window */
         const int head_dim = (int[]){64, 128, 256}[i / 16];
         const struct kind kind = {.head_dim = head_dim,
                                   .head_dim_v = head_dim,
