@@ -306,7 +306,7 @@ static bool run_trial(struct work *work, struct trial *trial) {
     struct execute_request layouts = layouts_of(work->session, work->session->current);
     struct trial_errors errors;
     if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error) ||
-        !verify_count(&work->session->target, &trial->problem, work->result, work->error) ||
+        !verify_count(&work->session->target, &trial->problem, work->result, &work->findings, work->error) ||
         !run_schedules(work, trial, &layouts))
         return false;
     trial_compare(trial, work->with_lse, &errors, &work->findings);

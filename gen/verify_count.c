@@ -1,32 +1,99 @@
 #include "verify_count.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void add(struct verify_case *result, const char *name, const char *tensor, double value) {
-    if (result->counter_count == VERIFY_COUNTERS_MAX)
-        return;
-    struct verify_counter *added = &result->counters[result->counter_count++];
-    snprintf(added->name, sizeof added->name, "%s", name);
-    snprintf(added->tensor, sizeof added->tensor, "%s", tensor ? tensor : "");
-    added->value = value;
+/* The place of a counter; -1: there is none. */
+static int find(const struct verify_case *one, const char *name, const char *tensor) {
+    int index = one->counter_count - 1;
+    while (index >= 0 &&
+           (strcmp(one->counters[index].name, name) != 0 || strcmp(one->counters[index].tensor, tensor) != 0))
+        index--;
+    return index;
 }
 
-/* Tiles in which some query of a workgroup, of one of its heads, sees some key. */
-static int64_t tiles_needed(const int32_t *field, const struct reference_problem *problem) {
-    int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused, tiles = 0;
-    int64_t keys = field[SPEC_BLOCK_K];
-    for (int64_t head = 0; head < problem->batch * problem->heads_q; head += fused)
-        for (int64_t first = 0; first < problem->seqlen_q; first += rows)
-            for (int64_t key = 0; key < problem->seqlen_k; key += keys) {
+/* Parts of a tensor, "k, page 3" and the like (tensor.h), are counted together. */
+static void add(struct verify_case *result, const char *name, const char *label, double value) {
+    char tensor[sizeof result->counters->tensor];
+    snprintf(tensor, sizeof tensor, "%.*s", label ? (int)strcspn(label, ",") : 0, label ? label : "");
+    int at = find(result, name, tensor);
+    if (at < 0 && result->counter_count < VERIFY_COUNTERS_MAX) {
+        at = result->counter_count++;
+        struct verify_counter *added = &result->counters[at];
+        snprintf(added->name, sizeof added->name, "%s", name);
+        snprintf(added->tensor, sizeof added->tensor, "%s", tensor);
+        added->value = 0;
+    }
+    if (at >= 0)
+        result->counters[at].value += value;
+}
+
+struct tiles {
+    int64_t needed, workgroups; /* workgroups: that need any */
+    int64_t keys;               /* in those tiles, of all key heads, each counted once */
+};
+
+/* Tiles in which some query of a workgroup, of one of its heads, may see some key. What only a tensor of queries and
+ * keys knows is not known before the tile is there. */
+static bool count_tiles(const int32_t *field, const struct reference_problem *whole, struct tiles *tiles,
+                        struct error *error) {
+    struct reference_problem problem = *whole;
+    problem.bias.values = problem.attn_mask.values = NULL;
+    problem.modify = NULL;
+    int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused;
+    int64_t keys = field[SPEC_BLOCK_K], row_tiles = (problem.seqlen_k + keys - 1) / keys;
+    bool *loaded = calloc((size_t)(problem.batch * problem.heads_k * row_tiles) + 1, sizeof *loaded);
+    *tiles = (struct tiles){0, 0, 0};
+    if (!loaded)
+        return error_set(error, ERROR_RUN, "no memory for %" PRId64 " key tiles; count a smaller shape", row_tiles);
+    for (int64_t group = 0; group < problem.batch * problem.heads_q; group += fused) {
+        int64_t batch = group / problem.heads_q, head = group % problem.heads_q;
+        bool *of_head = loaded + (batch * problem.heads_k + head / (problem.heads_q / problem.heads_k)) * row_tiles;
+        int64_t seqlen_k = reference_seqlen_k(&problem, batch);
+        for (int64_t first = 0; first < problem.seqlen_q; first += rows) {
+            int64_t before = tiles->needed;
+            for (int64_t tile = 0; tile * keys < seqlen_k; tile++) {
                 bool seen = false;
                 for (int64_t of = head; of < head + fused && !seen; of++)
-                    seen = reference_sees_some(problem, of / problem->heads_q, of % problem->heads_q, first, rows, key,
-                                               keys);
-                tiles += seen;
+                    seen = reference_sees_some(&problem, batch, of, first, rows, tile * keys, keys);
+                tiles->needed += seen;
+                if (seen && !of_head[tile]) {
+                    of_head[tile] = true;
+                    tiles->keys += seqlen_k - tile * keys < keys ? seqlen_k - tile * keys : keys;
+                }
             }
-    return tiles;
+            tiles->workgroups += tiles->needed > before;
+        }
+    }
+    free(loaded);
+    return true;
+}
+
+/* A tile that nobody needs is not even loaded. */
+static void check_loads(const struct verify_case *result, const char *tensor, int64_t bytes,
+                        struct findings *findings) {
+    double read = verify_counter_value(result, "unique_bytes_read", tensor);
+    if (read > (double)bytes)
+        findings_add(findings,
+                     "%s: expected at most %" PRId64
+                     " bytes to be read, those of key tiles with a key that some row of "
+                     "a workgroup sees, got %.0f; look at what is sent for ahead of its use",
+                     tensor, bytes, read);
+}
+
+/* The loop over the keys has both ends where they must be, and leaves out what lies between. With two tiles in flight a
+ * workgroup begins one more. */
+static void check_tiles(const int32_t *field, const struct tiles *tiles, double visited, struct findings *findings) {
+    int64_t most = tiles->needed + (field[SPEC_PIPELINE] > 1 ? tiles->workgroups : 0);
+    if (visited < (double)tiles->needed || visited > (double)most)
+        findings_add(findings,
+                     "key tiles: expected %" PRId64 ", those with a key that some row of the workgroup sees, got %g "
+                     "(matrix instructions over those of one tile); look at where the loop over the keys begins and "
+                     "ends, and what it leaves out",
+                     tiles->needed, visited);
 }
 
 bool verify_counters(const struct execute_target *target, struct verify_case *result, struct error *error) {
@@ -43,22 +110,31 @@ bool verify_counters(const struct execute_target *target, struct verify_case *re
 }
 
 bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
-                  struct verify_case *result, struct error *error) {
+                  struct verify_case *result, struct findings *findings, struct error *error) {
+    const int32_t *field = target->instance->spec.value;
     bool first = !result->counter_count;
     if (!verify_counters(target, result, error))
         return false;
     if (first && result->counter_count) {
-        double matrix = verify_counter_value(result, "matrix_instructions", "");
-        if (target->instance->matrix_per_tile > 0)
-            add(result, "key_tiles", NULL, matrix / target->instance->matrix_per_tile);
-        add(result, "key_tiles_needed", NULL, (double)tiles_needed(target->instance->spec.value, problem));
+        struct tiles tiles;
+        if (!count_tiles(field, problem, &tiles, error))
+            return false;
+        if (target->instance->matrix_per_tile > 0) {
+            double visited =
+                verify_counter_value(result, "matrix_instructions", "") / target->instance->matrix_per_tile;
+            add(result, "key_tiles", NULL, visited);
+            check_tiles(field, &tiles, visited, findings);
+        }
+        add(result, "key_tiles_needed", NULL, (double)tiles.needed);
+        if (field[SPEC_PIPELINE] == 1) {
+            check_loads(result, "k", tiles.keys * problem->head_dim * (int64_t)sizeof(uint16_t), findings);
+            check_loads(result, "v", tiles.keys * problem->head_dim_v * (int64_t)sizeof(uint16_t), findings);
+        }
     }
     return true;
 }
 
 double verify_counter_value(const struct verify_case *one, const char *name, const char *tensor) {
-    for (int index = 0; index < one->counter_count; index++)
-        if (strcmp(one->counters[index].name, name) == 0 && strcmp(one->counters[index].tensor, tensor) == 0)
-            return one->counters[index].value;
-    return NAN;
+    int at = find(one, name, tensor);
+    return at < 0 ? NAN : one->counters[at].value;
 }

@@ -9,9 +9,9 @@
 bool verify_counters(const struct execute_target *target, struct verify_case *result, struct error *error);
 
 /* The same for attention. Two more follow from the problem: "key_tiles" and "key_tiles_needed", in tiles of block_m
- * queries and block_k keys. */
+ * queries and block_k keys; that they differ is a finding. */
 bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
-                  struct verify_case *result, struct error *error);
+                  struct verify_case *result, struct findings *findings, struct error *error);
 
 /* The value of a counter; NAN if the case has none of that name. */
 double verify_counter_value(const struct verify_case *one, const char *name, const char *tensor);

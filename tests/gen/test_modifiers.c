@@ -199,3 +199,33 @@ Test(modifiers, values_that_are_given) {
     EXPECT_PASS(plain, &options, "hd=32", "window=sliding", "causal=bottom-right", "sink-keys=on", "prefix=on",
                 "softcap=on", "dropout=on");
 }
+
+/* Both rows' windows begin in the third tile of 32 keys: nothing of the first two may be read. */
+Test(modifiers, tiles_that_nobody_needs) {
+    struct verify_options options;
+    struct verify_report report;
+    struct error error;
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){1, 1, 1, 2, 100};
+    options.shape_count = 1;
+    options.inputs = VERIFY_INPUTS_RANDOM;
+    options.values.window_left = 3;
+    options.values.window_right = 0;
+    options.count = true;
+    EXPECT_PASS(plain, &options, "hd=16", "window=sliding");
+    const char *const reads[] = {"hd=16", "window=sliding", "set=fault=reads_before_the_window", NULL};
+    cr_assert(verify(plain, reads, &options, &report, &error), "%s", error.text);
+    cr_assert(report.cases[0].finding_count == 1);
+    cr_assert_str_eq(report.cases[0].findings[0],
+                     "k: expected at most 1152 bytes to be read, those of key tiles with a key that some row of a "
+                     "workgroup sees, got 3200; look at what is sent for ahead of its use");
+    verify_report_free(&report);
+    const char *const claims[] = {"hd=16", "window=sliding", "set=fault=claims_matrix_instructions", NULL};
+    cr_assert(verify(plain, claims, &options, &report, &error), "%s", error.text);
+    cr_assert(report.cases[0].finding_count == 1);
+    cr_assert_str_eq(report.cases[0].findings[0],
+                     "key tiles: expected 2, those with a key that some row of the workgroup sees, got 0 (matrix "
+                     "instructions over those of one tile); look at where the loop over the keys begins and ends, and "
+                     "what it leaves out");
+    verify_report_free(&report);
+}

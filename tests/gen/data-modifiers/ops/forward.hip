@@ -64,7 +64,8 @@
 //% constraint("seqlen_k", "max", 4096)
 //% if spec.bias ~= "off" then constraint("stride_bias_row % 4", "equals", 0) end
 //% kernel { workgroup = 32, grid = { "ceil_div(seqlen_q, 32)", "heads_q", "batch" }, lds_bytes = 0,
-//%          flop_per_tile = 2 * 32 * (spec.head_dim + spec.head_dim_v), bytes_per_tile = 2 * (spec.head_dim + spec.head_dim_v) }
+//%          flop_per_tile = 2 * 32 * (spec.head_dim + spec.head_dim_v), bytes_per_tile = 2 * (spec.head_dim + spec.head_dim_v),
+//%          matrix_per_tile = is("claims_matrix_instructions") and 1 or nil }
 struct fmha_forward_arguments {
 //% local c_types = { f16 = "element", bf16 = "element", f32 = "float", i32 = "int", i64 = "i64", u32 = "u32", u8 = "unsigned char" }
 //% for _, a in ipairs(arguments) do
@@ -163,6 +164,11 @@ FMHA_KERNEL(32) void $(spec.name)(const struct fmha_forward_arguments a)
     for (int d = 0; d < $(spec.head_dim_v); ++d)
         o[d] = 0;
     for (int j = 0; j < high; ++j) {
+//% if is("reads_before_the_window") then
+        for (int d = 0; d < $(spec.head_dim); ++d)
+            if (fmha_from_element(k[j * a.stride_k_row + d]) == 12345.0f)
+                l = 0;
+//% end
 //% local first_seen = on("sink_keys") and "j < low && j >= a.sink_keys" or "j < low"
         if ($(first_seen))
             continue;
