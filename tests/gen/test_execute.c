@@ -104,7 +104,9 @@ Test(execute, lengths_beyond_32_bits) {
 
 Test(execute, what_libfmha_does_not_know) {
     strcpy(instance->arguments[0].name, "query");
-    assert_refused(ERROR_RUN, NAME ": argument 'query' (buffer of f16): expected a buffer q, k, v, o, lse, from or to, "
-                                   "the f32 scale, or an integer that a problem has (batch, heads_q, seqlen_k, "
-                                   "stride_q_row, ...): no problem offers this one; rename it in the template");
+    assert_refused(ERROR_RUN,
+                   NAME ": argument 'query' (buffer of f16): expected a buffer (q, k, v, o, lse, bias, ...), "
+                        "an f32 (scale, softcap, ...) or an integer (batch, heads_q, seqlen_k, "
+                        "stride_q_row, ...) that a problem has: no problem offers this one; rename it in "
+                        "the template");
 }
