@@ -160,4 +160,33 @@ plant 'dot: places past the eighth are lost' atoms/dot.hip 's/p < 8/p < 4/' '--h
 arch=gfx9-generic
 plant 'dot: the neighbouring lane, by v_fma' device/fma_gfx9.hip 's/0x55 \* row/0x55 * (row ^ 1)/' '--hd 64'
 plant 'dot: low halves twice' device/fma_gfx9.hip 's/y\[1\]/y[0]/' '--hd 64'
+
+# Sequences of a batch: whose rows, how many, and where they are written.
+arch=gfx1151 lengths='--hd 64 --q-lens 1,0,70,17 --k-lens 37,20,105,0 --shape 4,2'
+plant 'packed: keys from the sequence before' ops/forward.hip 's/arguments\.cu_seqlens_k\[batch\]/arguments.cu_seqlens_k[batch \& 2]/' "$lengths --varlen"
+plant 'packed: keys from the first query on' ops/forward.hip 's/first_key \* arguments\.stride_k_row/first_row * arguments.stride_k_row/' "$lengths --varlen"
+plant 'packed: O from the first key on' ops/forward.hip 's/rows\.first_row \* arguments\.stride_o_row/batch * arguments.stride_o_row/' "$lengths --varlen"
+plant 'packed: LSE by the own length' ops/forward.hip 's/arguments\.tokens_q + rows/rows.seqlen_q + rows/' "$lengths --varlen"
+plant 'packed: rows of the next sequence are written' $kq 's/query >= \$(forward\.seqlen_q)/false/' "$lengths --varlen"
+plant 'packed: no workgroup leaves' ops/forward.hip 's/if (first_query >= seqlen_q)/if (false)/' '--hd 64 --q-lens 0,1 --k-lens 20,37 --shape 4,2 --varlen'
+plant 'packed: the first row in 32 bits' ops/forward.hip 's/rows\.first_row \* arguments\.stride_q_row/(int)(rows.first_row * arguments.stride_q_row)/' '--hd 64 --varlen'
+plant 'padded: queries of the longest' ops/forward.hip 's/seqlen_q = arguments\.seqlens_q\[batch\]/seqlen_q = arguments.seqlen_q/' "$lengths --varlen=padded"
+plant 'padded: keys of the neighbour' ops/forward.hip 's/seqlen_k = arguments\.seqlens_k\[batch\]/seqlen_k = arguments.seqlens_k[batch ^ 1]/' "$lengths --varlen=padded"
+plant 'padded: the diagonal of the longest' ops/forward.hip 's/seqlen_k - \$(forward\.seqlen_q);/seqlen_k - arguments.seqlen_q;/' "$lengths --varlen=padded --causal"
+
+# Pages: which one, which row of it, and when that is known.
+pages=ops/pages.hip lengths='--hd 64 --k-lens 37,20,105,1,68 --shape 5,4,2,20,105 --paged --page-size 4'
+plant 'pages: the next entry of the table' $pages 's/(key >> keys\.page_shift) \* 4/((key >> keys.page_shift) + 1) * 4/' "$lengths"
+plant 'pages: those of the first sequence' $pages 's/batch \* arguments\.stride_block_table/0 * arguments.stride_block_table/' "$lengths"
+plant 'pages: a slot past the length' $pages 's/last = (u32)keys\.seqlen_k - 1/last = (u32)keys.seqlen_k/' "$lengths"
+plant 'pages: whatever the length' $pages 's/return key < last ? key : last;/return key;/' "$lengths"
+plant 'pages: of twice the size' $pages 's/(1u << keys\.page_shift) - 1/(2u << keys.page_shift) - 1/' "$lengths"
+plant "pages: V by K's pages" $pages 's/of_k ? keys\.k_page : keys\.v_page/keys.k_page/' '--hd 64 --paged'
+plant "pages: V by K's rows" $pages 's/of_k ? keys\.k_stride : keys\.v_stride/keys.k_stride/' '--hd 64 --paged'
+plant 'pages: in 32 bits' $pages 's/(i64)page \* page_stride/(i64)(int)(page * (u32)page_stride)/' '--hd 64 --paged'
+plant 'pages: of the tile before' $pages 's/fmha_min(tile + 2, tiles - 1)/fmha_min(tile + 1, tiles - 1)/' "$lengths"
+plant 'pages: rows are read before they are there' $pages '/if pages\.between then/{n;s/fmha_barrier();//}' "$lengths"
+plant 'pages: rows of the next tile' $pages 's/(keys\.rows_at ^ " \.\. entries \.\. ")/keys.rows_at/' "$lengths --k-path direct"
+plant 'pages: waves share a list without a barrier' $pages 's/lds \.\. " + wave \* " \.\. rows/lds/' "$lengths --k-path direct --v-path gather"
+plant 'pages: infinities of V from page 0' ops/tiles.hip 's/fmha_page(keys, (u32)key), keys\.v_page/0, keys.v_page/' '--hd 64 --paged --causal'
 exit $failed
