@@ -169,7 +169,6 @@ plant 'packed: O from the first key on' ops/forward.hip 's/rows\.first_row \* ar
 plant 'packed: LSE by the own length' ops/forward.hip 's/arguments\.tokens_q + rows/rows.seqlen_q + rows/' "$lengths --varlen"
 plant 'packed: rows of the next sequence are written' $kq 's/query >= \$(forward\.seqlen_q)/false/' "$lengths --varlen"
 plant 'packed: no workgroup leaves' ops/forward.hip 's/if (first_query >= seqlen_q)/if (false)/' '--hd 64 --q-lens 0,1 --k-lens 20,37 --shape 4,2 --varlen'
-plant 'packed: the first row in 32 bits' ops/forward.hip 's/rows\.first_row \* arguments\.stride_q_row/(int)(rows.first_row * arguments.stride_q_row)/' '--hd 64 --varlen'
 plant 'padded: queries of the longest' ops/forward.hip 's/seqlen_q = arguments\.seqlens_q\[batch\]/seqlen_q = arguments.seqlen_q/' "$lengths --varlen=padded"
 plant 'padded: keys of the neighbour' ops/forward.hip 's/seqlen_k = arguments\.seqlens_k\[batch\]/seqlen_k = arguments.seqlens_k[batch ^ 1]/' "$lengths --varlen=padded"
 plant 'padded: the diagonal of the longest' ops/forward.hip 's/seqlen_k - \$(forward\.seqlen_q);/seqlen_k - arguments.seqlen_q;/' "$lengths --varlen=padded --causal"
