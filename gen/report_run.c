@@ -8,6 +8,7 @@
 
 #include "execute.h"
 #include "inputs.h"
+#include "modifiers.h"
 #include "report_parts.h"
 #include "verify_count.h"
 
@@ -24,6 +25,8 @@ static bool run_problem(const struct execute_target *target, const struct verify
                                         .head_dim = spec->value[SPEC_HEAD_DIM],
                                         .head_dim_v = spec->value[SPEC_HEAD_DIM_V]};
     problem.scale = 1 / sqrt((double)problem.head_dim);
+    const struct modifiers_choice choice = modifiers_usual(INPUT_RANDOM, 0);
+    struct modifiers modifiers;
     size_t rows_q = (size_t)(shape->batch * shape->heads_q * shape->seqlen_q);
     size_t rows_k = (size_t)(shape->batch * shape->heads_k * shape->seqlen_k);
     size_t q = rows_q * (size_t)problem.head_dim, k = rows_k * (size_t)problem.head_dim;
@@ -31,11 +34,11 @@ static bool run_problem(const struct execute_target *target, const struct verify
     uint16_t *bits = calloc(q + k + v + o + 1, sizeof *bits);
     float *lse = calloc(rows_q + 1, sizeof *lse);
     struct findings findings = {0};
-    struct execute_request request = {.problem = &problem, .lse = lse};
-    bool done = bits && lse;
-    if (!done)
-        error_set(error, ERROR_RUN, "no memory for the tensors of %zu and %zu rows; run a smaller shape", rows_q,
-                  rows_k);
+    struct execute_request request = {.problem = &problem, .page_size = 16, .lse = lse};
+    bool done = modifiers_make(target->instance, &choice, 1, &problem, &modifiers, error);
+    if (done && !(bits && lse))
+        done = error_set(error, ERROR_RUN, "no memory for the tensors of %zu and %zu rows; run a smaller shape", rows_q,
+                         rows_k);
     if (done) {
         request.q_bits = bits;
         request.k_bits = bits + q;
@@ -49,6 +52,7 @@ static bool run_problem(const struct execute_target *target, const struct verify
         done = error_set(error, ERROR_RUN, "%s: expected a run without findings, got %zu, the first: %s; verify it",
                          target->instance->name, findings.count, findings.lines[0]);
     findings_free(&findings);
+    modifiers_free(&modifiers);
     free(lse);
     free(bits);
     return done;

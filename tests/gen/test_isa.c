@@ -217,6 +217,20 @@ Test(isa, blocks_times_executions_are_what_was_executed) {
 }
 
 /* Control comes to a block as often as it runs. */
+/* What modifiers and layouts read is made for a report's run as for verification. */
+Test(isa, problems_with_modifiers_and_layouts) {
+    static const char *const settings[][6] = {
+        {"hd=64", "alibi=on", "bias=f32", "dropout=on", "varlen=padded", NULL},
+        {"hd=64", "window=sliding", "sink-keys=on", "sink=on", "paged=on", NULL},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        struct report report = run(settings[i], &(struct verify_shape){2, 3, 1, 77, 190});
+        expect_sums(&report);
+        cr_expect_gt(verify_counter_value(&report.problems[0].counted, "matrix_instructions", ""), 0);
+        report_free(&report);
+    }
+}
+
 Test(isa, entries_are_executions) {
     struct report report = run(kernels[0], &(struct verify_shape){1, 2, 1, 130, 333});
     const struct report_problem *problem = &report.problems[0];
