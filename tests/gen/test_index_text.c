@@ -209,6 +209,37 @@ Test(index_text, of_an_operation_with_few_rows) {
     free(specs);
 }
 
+/* All modifiers at once, whose arguments and constraints are the most that there are: libfmha still takes the short
+ * way. */
+Test(index_text, of_all_modifiers) {
+    static const enum spec_field_id on[] = {SPEC_WINDOW,  SPEC_SINK_KEYS,  SPEC_PREFIX,     SPEC_SOFTCAP,
+                                            SPEC_ALIBI,   SPEC_ATTN_MASK,  SPEC_BLOCK_MASK, SPEC_SINK,
+                                            SPEC_DROPOUT, SPEC_HEAD_SCALE, SPEC_PAGED};
+    struct error error;
+    struct spec_choices choices = {.arch = "gfx1151"};
+    choices.field[SPEC_HEAD_DIM] = "64";
+    choices.field[SPEC_BIAS] = "f32";
+    choices.field[SPEC_VARLEN] = "packed";
+    for (size_t i = 0; i < sizeof on / sizeof *on; i++)
+        choices.field[on[i]] = ""; /* its bare word */
+    struct spec *specs;
+    size_t count;
+    cr_assert(spec_product(&choices, engine, &specs, &count, &error), "%s", error.text);
+    struct instance instance;
+    struct fmha_index *index;
+    cr_assert(instance_emit(engine, specs, &instance, &error), "%s", error.text);
+    cr_assert(index_of_instance(&instance, &index, &error), "%s", error.text);
+    const struct fmha_descriptor *descriptor = fmha_index_at(index, 0);
+    struct fmha_key key;
+    cr_assert(spec_key(specs, &key, &error), "%s", error.text);
+    cr_assert(fmha_key_equal(&descriptor->key, &key));
+    cr_assert(descriptor->interface->shortcut.checks);
+    cr_assert(descriptor->interface->shortcut.packs);
+    fmha_index_free(index);
+    instance_free(&instance);
+    free(specs);
+}
+
 Test(index_text, of_nothing) {
     struct text text = {0};
     struct error error;
