@@ -41,7 +41,7 @@ static bool add_spec(cJSON *root, const struct spec *spec) {
     bool done = object != NULL;
     for (int id = 0; done && id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
-        bool shown = field->knob || spec->value[id] != field->neutral;
+        bool shown = (field->knob && !field->choice) || spec->value[id] != field->neutral;
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
             shown = shown || (int)always[i] == id;
         if (id == SPEC_OP || !shown || !spec_has(spec, (enum spec_field_id)id)) /* the operation stands above */

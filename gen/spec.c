@@ -12,7 +12,7 @@
 #include "template.h"
 #include "user_modifier.h"
 
-enum { FACT = 0, KNOB = 1, FIRST = 0 };
+enum { FACT = 0, KNOB = 1, CHOICE = 2, FIRST = 0 };
 #define ALWAYS    SPEC_UNSET
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define SAME      NULL
@@ -42,7 +42,8 @@ const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
      .shorts = (shorts_),                                                                                              \
      .typed = (typed_),                                                                                                \
      .neutral = (neutral_),                                                                                            \
-     .knob = (role),                                                                                                   \
+     .knob = (role) != FACT,                                                                                           \
+     .choice = (role) == CHOICE,                                                                                       \
      .always = (neutral_) == ALWAYS,                                                                                   \
      .help = (help_)},
 #define NUMBER(identifier, operations_, name_, option_, role, neutral_, minimum_, maximum_, multiple_of_, symbol_,     \
@@ -54,7 +55,8 @@ const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
      .maximum = (maximum_),                                                                                            \
      .multiple_of = (multiple_of_),                                                                                    \
      .neutral = (neutral_),                                                                                            \
-     .knob = (role),                                                                                                   \
+     .knob = (role) != FACT,                                                                                           \
+     .choice = (role) == CHOICE,                                                                                       \
      .always = (neutral_) == ALWAYS,                                                                                   \
      .symbol = (symbol_),                                                                                              \
      .help = (help_)},
@@ -130,7 +132,7 @@ static bool is_pair(const struct spec_field *field) {
     return !field->multiple_of || field->maximum - field->minimum == field->multiple_of;
 }
 
-/* Appends what the field accepts: "a multiple of 8 from 8 to 256". */
+/* Appends what the field accepts: "a multiple of 8 from 8 to 576". */
 static void add_expected(struct text *out, const struct spec_field *field) {
     if (field->words)
         add_words(out, spec_typed_words(field), word_count(spec_typed_words(field)));
@@ -446,6 +448,7 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
         const struct spec_field *field = &spec_fields[id];
         if (!spec_has(&resolved, (enum spec_field_id)id))
             continue;
+        resolved.tabled[id] = row[id] != SPEC_UNSET;
         if (resolved.value[id] == SPEC_UNSET)
             resolved.value[id] = row[id];
         if (resolved.value[id] == SPEC_UNSET && !field->always)
@@ -538,14 +541,19 @@ static void add_option(struct text *out, const struct spec_field *field, int32_t
         text_printf(out, " --%s", field->option);
 }
 
+/* Whether the command would mean another instance, or its reader might think so, without the option. */
+static bool is_spelled(const struct spec *spec, enum spec_field_id id) {
+    if (id == SPEC_OP)
+        return spec->value[id] != SPEC_OP_FORWARD;
+    bool told = spec_fields[id].knob && (!spec_fields[id].choice || spec->tabled[id]);
+    return (told && spec_has(spec, id)) || appears(spec, id);
+}
+
 void spec_command(const struct spec *spec, struct text *out) {
     text_printf(out, "fmhagen generate --arch %s", spec->arch);
-    for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        if (id == SPEC_OP ? spec->value[id] != SPEC_OP_FORWARD
-                          : (spec_fields[id].knob && spec_has(spec, (enum spec_field_id)id)) ||
-                                appears(spec, (enum spec_field_id)id))
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (is_spelled(spec, (enum spec_field_id)id))
             add_option(out, &spec_fields[id], spec->value[id]);
-    }
     if (spec->modifier_hash) /* of an absolute path the name: the text must not tell of a machine */
         text_printf(out, " --modifier %s",
                     spec->modifier[0] == '/' ? strrchr(spec->modifier, '/') + 1 : spec->modifier);

@@ -41,6 +41,7 @@ enum spec_field_id {
 struct spec {
     char arch[SPEC_ARCH_MAX];        /* normalized target: "gfx1151", "gfx942:sramecc+:xnack-" */
     int32_t value[SPEC_FIELD_COUNT]; /* WORD: index of the word; SPEC_UNSET in rows that the operation does not have */
+    bool tabled[SPEC_FIELD_COUNT];   /* of a resolved spec: the chip's table has a value of the knob */
     struct {
         char name[32], value[32];
     } set[SPEC_SET_MAX]; /* --set NAME=VALUE, sorted by name */
@@ -59,6 +60,7 @@ struct spec_field {
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */
+    bool choice;               /* a knob that the command has only where it says something */
     uint32_t operations;       /* 1 << enum spec_operation of each operation that has the row */
     const char *symbol, *help; /* symbol: printf format, NUMBER only */
 };

@@ -10,16 +10,40 @@
 struct chip {
     struct spec *spec;
     char path[SPEC_ARCH_MAX + 16];
-    int32_t *row; /* what the table says of knobs */
-    bool has_row;
+    int32_t *row;  /* what the table says of knobs */
     bool failed;   /* `error` says why; else a Lua error was raised or all is well */
     bool no_dtype; /* the chip has no instructions for the type; the caller says so */
     struct error *error;
 };
 
-/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it.
+/* A row of defaults, rows in it for a fact that is a number, and rows in either for a word of a fact. */
+enum level { ROW, ROW_OF_NUMBER, ROW_OF_WORD };
+
+static void read_row(lua_State *L, struct chip *chip, enum level level);
+
+/* Whether a row of this level may hold rows under what names the fact: its words, or the fact itself if it is a number.
  */
-static void read_row(lua_State *L, struct chip *chip, bool nested) {
+static bool holds_rows(const struct spec_field *field, enum level level, const char *key) {
+    bool named = !field->words && level < ROW_OF_NUMBER && !strcmp(field->name, key);
+    for (int i = 0; level < ROW_OF_WORD && field->words && field->words[i]; i++)
+        named = named || !strcmp(field->words[i], key);
+    return named;
+}
+
+/* Sets what the row with the least number from `number` on says, of those in the table on top of the stack. */
+static void read_numbered(lua_State *L, struct chip *chip, int32_t number, int32_t most, enum level level) {
+    bool found = false;
+    for (; number <= most && !found; number++) {
+        found = lua_geti(L, -1, number) == LUA_TTABLE;
+        if (found)
+            read_row(L, chip, level);
+        lua_pop(L, 1);
+    }
+}
+
+/* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it,
+ * and after them those that are named by a fact, for its number. */
+static void read_row(lua_State *L, struct chip *chip, enum level level) {
     int row = lua_gettop(L);
     luaL_checkstack(L, 8, "");
     for (lua_pushnil(L); template_table_next(L, row); lua_pop(L, 1)) {
@@ -33,8 +57,7 @@ static void read_row(lua_State *L, struct chip *chip, bool nested) {
             if (!spec_has(chip->spec, (enum spec_field_id)id))
                 continue;
             if (!field->knob) {
-                for (int i = 0; field->words && field->words[i]; i++)
-                    known = known || (!nested && lua_istable(L, -1) && !strcmp(field->words[i], key));
+                known = known || (lua_istable(L, -1) && holds_rows(field, level, key));
                 continue;
             }
             if (strcmp(field->name, key) != 0)
@@ -55,11 +78,19 @@ static void read_row(lua_State *L, struct chip *chip, bool nested) {
             luaL_error(L, "templates/%s: expected a knob or a word of a fact in a row of defaults, got '%s'",
                        chip->path, key);
     }
-    for (int id = 0; !nested && id < SPEC_FIELD_COUNT; id++) {
+    for (int id = 0; level < ROW_OF_WORD && id < SPEC_FIELD_COUNT; id++) {
         if (spec_fields[id].knob || !spec_fields[id].words || !spec_has(chip->spec, (enum spec_field_id)id))
             continue;
         if (lua_getfield(L, row, spec_word(chip->spec, (enum spec_field_id)id)) == LUA_TTABLE)
-            read_row(L, chip, true);
+            read_row(L, chip, ROW_OF_WORD);
+        lua_settop(L, row);
+    }
+    for (int id = 0; level < ROW_OF_NUMBER && id < SPEC_FIELD_COUNT; id++) {
+        const struct spec_field *field = &spec_fields[id];
+        if (field->knob || field->words || !spec_has(chip->spec, (enum spec_field_id)id))
+            continue;
+        if (lua_getfield(L, row, field->name) == LUA_TTABLE)
+            read_numbered(L, chip, chip->spec->value[id], field->maximum, ROW_OF_NUMBER);
         lua_settop(L, row);
     }
 }
@@ -256,17 +287,12 @@ static void read_chip(lua_State *L, void *context) {
     if (!descend(L, wave))
         return;
     if (!spec_has(spec, SPEC_HEAD_DIM)) {
-        read_row(L, chip, false);
+        read_row(L, chip, ROW);
         return;
     }
     int32_t head_dim = spec->value[SPEC_HEAD_DIM] > spec->value[SPEC_HEAD_DIM_V] ? spec->value[SPEC_HEAD_DIM]
                                                                                  : spec->value[SPEC_HEAD_DIM_V];
-    for (; head_dim <= spec_fields[SPEC_HEAD_DIM].maximum && !chip->has_row; head_dim++) {
-        chip->has_row = lua_geti(L, -1, head_dim) == LUA_TTABLE;
-        if (chip->has_row)
-            read_row(L, chip, false);
-        lua_pop(L, 1);
-    }
+    read_numbered(L, chip, head_dim, spec_fields[SPEC_HEAD_DIM].maximum, ROW);
 }
 
 bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t row[SPEC_FIELD_COUNT],

@@ -8,16 +8,17 @@
  *
  * operations: those that have the row (EVERY, or names of SPEC_OPERATIONS joined by |). An instance of another operation
  * has no such value: not in its name, its JSON, its key or its template's `spec`; its option is refused.
- * role: FACT, what is computed, or KNOB, how. neutral: the value that does not appear in the symbol, fixed for ever:
+ * role: FACT, what is computed, or how: KNOB, which the command that remakes an instance always has, or CHOICE, a knob
+ * that stands there when it is not neutral or the chip's table says something of it. neutral: the value that does not appear in the symbol, fixed for ever:
  * FIRST, the first word, or a number; ALWAYS: it always appears. An unset fact becomes the first word or the neutral
  * number, an unset knob what the chip's table says. */
 WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_words, spec_operation_words, SAME)
 /* the target stands here in the symbol: _gfx1151 */
 WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
-NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 256, 8, "_d%d", "head dimension of Q and K")
+NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
-NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 256, 8, "v%d",
+NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
        "head dimension of V and O; default: that of Q and K")
 WORD(MASK, ATTENTION, "mask", "causal", "bottom-right", FACT, FIRST,
      "causal mask; bottom-right when no alignment is given", LIST("none", "causal-bottom-right", "causal-top-left"),
@@ -77,3 +78,5 @@ WORD(Q_PATH, ATTENTION, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in regist
 NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
        "tiles in flight: 2 hoists QK^T of the next tile over the softmax of this one (qk)")
 NUMBER(GQA, ATTENTION, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")
+NUMBER(V_SLICES, ATTENTION, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
+       "workgroups that share the columns of V and O; each has Q K^T of its own")

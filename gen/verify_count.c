@@ -68,6 +68,8 @@ static bool count_tiles(const int32_t *field, const struct reference_problem *wh
             tiles->workgroups += tiles->needed > before;
         }
     }
+    tiles->needed *= field[SPEC_V_SLICES]; /* each slice of V's columns is a workgroup */
+    tiles->workgroups *= field[SPEC_V_SLICES];
     free(loaded);
     return true;
 }

@@ -93,8 +93,8 @@ void fmha_generator_cure(const struct fmha_key *key, const char *arch, char text
     char options[OPTIONS_BYTES];
     if (!fmha_key_can_be_served(key)) {
         snprintf(text, FMHA_GENERATOR_CURE_BYTES,
-                 "no kernel serves such a head dimension; pad it to a multiple of %d up to %d", FMHA_KEY_HEAD_DIM_STEP,
-                 FMHA_KEY_HEAD_DIM_MAX);
+                 "no kernel serves such a head dimension; pad it to a multiple of %d up to %d, that of V up to %d",
+                 FMHA_KEY_HEAD_DIM_STEP, FMHA_KEY_HEAD_DIM_MAX, FMHA_KEY_HEAD_DIM_V_MAX);
         return;
     }
     fmha_generator_options(key, arch, options, sizeof options);

@@ -93,13 +93,14 @@ bool fmha_key_set_target(struct fmha_key *key, const char *target) {
     return true;
 }
 
-static bool can_be_served(int head_dim) {
-    return head_dim == 0 || (head_dim >= FMHA_KEY_HEAD_DIM_MIN && head_dim <= FMHA_KEY_HEAD_DIM_MAX &&
-                             head_dim % FMHA_KEY_HEAD_DIM_STEP == 0);
+static bool can_be_served(int head_dim, int most) {
+    return head_dim == 0 ||
+           (head_dim >= FMHA_KEY_HEAD_DIM_MIN && head_dim <= most && head_dim % FMHA_KEY_HEAD_DIM_STEP == 0);
 }
 
 bool fmha_key_can_be_served(const struct fmha_key *key) {
-    return can_be_served(key->head_dim) && can_be_served(key->head_dim_v);
+    return can_be_served(key->head_dim, FMHA_KEY_HEAD_DIM_MAX) &&
+           can_be_served(key->head_dim_v, FMHA_KEY_HEAD_DIM_V_MAX);
 }
 
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right) {

@@ -114,10 +114,11 @@ static inline void fmha_key_set_align(struct fmha_key *key, uint8_t align) {
     memcpy(at, &word, sizeof word);
 }
 
-/* The head dimensions, of Q and K and of V and O, that a kernel can be made for: multiples of STEP from MIN to MAX. */
-#define FMHA_KEY_HEAD_DIM_MIN  8
-#define FMHA_KEY_HEAD_DIM_MAX  256
-#define FMHA_KEY_HEAD_DIM_STEP 8
+/* The head dimensions that a kernel can be made for: multiples of STEP from MIN to MAX, of V and O to V_MAX. */
+#define FMHA_KEY_HEAD_DIM_MIN   8
+#define FMHA_KEY_HEAD_DIM_MAX   576
+#define FMHA_KEY_HEAD_DIM_V_MAX 512
+#define FMHA_KEY_HEAD_DIM_STEP  8
 
 /* Whether the key's head dimensions are of these, or 0: the operation does not have them. */
 bool fmha_key_can_be_served(const struct fmha_key *key);

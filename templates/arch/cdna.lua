@@ -3,17 +3,19 @@
 
 -- Default tiles. A row serves head dimensions up to its key. In kq a wave has 32 query rows, so that each byte of K and V that it reads from LDS
 -- serves 32 rows: at 16 the LDS would be as busy as the matrix unit. At 256 dimensions the output of 32 rows leaves registers for one wave a SIMD,
--- that of 16 for three. In qk, which keeps a maximum and a sum for each row, it has 16.
+-- that of 16 for three; beyond, eight waves share a tile up to 384, where two of them fit a SIMD. In qk, which keeps a maximum and a sum for each row, it has 16.
 local kq = {
     [64] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [192] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = { matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [384] = { matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [576] = { matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
 }
 local qk = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+    [576] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
 }
 
 return {

@@ -3,7 +3,8 @@
 
 -- Default tiles. A wave has 64 lanes for 16 query rows: an accumulator takes 4 registers, an operand 8. What lanes receive of an operand of K or V
 -- serves all of a wave's row tiles: three of them, with Q in LDS, for which at 256 dimensions there is no room. There V given as columns has
--- fewer rows a workgroup: the share of a tile, element by element where rows are not aligned, takes registers that four waves do not leave.
+-- fewer rows a workgroup: the share of a tile, element by element where rows are not aligned, takes registers that four waves do not leave. Beyond,
+-- the LDS holds 48 rows of Q beside K and V, and from 328 dimensions on 32 rows beside V alone.
 local kq = {
     [64] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [128] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
@@ -11,12 +12,17 @@ local kq = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         transposed = { block_m = 32, waves = 2 },
     },
+    [320] = { block_m = 48, block_k = 16, waves = 3, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [576] = { block_m = 32, block_k = 16, waves = 2, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
 }
 -- Q is the operand whose rows lanes exchange: from registers, the compiler would hold what each lane receives of it, four times as many.
+-- Beyond 320 dimensions a row's maxima and sums leave no registers for more than 256 columns.
 local qk = {
     [64] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [320] = kq[320],
+    [576] = load("arch/rdna3.lua").defaults.forward.qk.wave32[576],
 }
 
 return {

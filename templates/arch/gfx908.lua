@@ -15,6 +15,7 @@ local kq = {
         matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
         transposed = { matrix = "16x16", block_m = 64, block_k = 16 },
     },
+    [576] = forward.kq.wave64[576],
 }
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = forward.qk },

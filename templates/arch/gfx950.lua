@@ -31,13 +31,21 @@ local kq = {
         matrix = "32x32", block_m = 256, block_k = 32, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
         transposed = { v_path = "lds", block_m = 128, waves = 4 },
     },
+    [320] = {
+        matrix = "16x16", block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
+        transposed = { v_path = "lds" },
+    },
+    [576] = {
+        matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
+        transposed = { v_path = "lds", block_m = 64, waves = 4 },
+    },
 }
 local qk = {
     [128] = {
         block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
         transposed = { v_path = "lds" },
     },
-    [256] = {
+    [576] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
         transposed = { v_path = "lds" },
     },

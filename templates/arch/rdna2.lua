@@ -3,15 +3,21 @@
 
 -- Default tiles, as RDNA3's: an operand takes as many registers. 16 query rows a wave keep Q (or its LDS copy), the running output, the scores
 -- and the prefetched tile within 256 registers.
+local rdna3 = load("arch/rdna3.lua").defaults.forward
 local kq = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [320] = rdna3.kq.wave32[320],
+    [512] = rdna3.kq.wave32[512],
+    [576] = rdna3.kq.wave32[576],
 }
 local qk = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [320] = rdna3.qk.wave32[320],
+    [576] = rdna3.qk.wave32[576],
 }
 
 return {

@@ -1,16 +1,37 @@
 -- What the chips of RDNA3 and RDNA3.5 have in common. Sources: "RDNA3 Instruction Set Architecture" and LLVM's AMDGPU usage page.
 
 -- Default tiles. A row serves head dimensions up to its key. 16 query rows a wave keep Q (or its LDS copy), the running output, the scores and
--- the prefetched tile within 256 registers; at 256 dimensions Q does not fit beside the output and is read from LDS.
+-- the prefetched tile within 256 registers; at 256 dimensions Q does not fit beside the output and is read from LDS. Beyond, workgroups share the
+-- output's columns: at most 256 of them fit beside the rest, 160 where a tile is prefetched; at 576 the LDS holds 176 beside 32 rows of Q and 16 of K.
 local kq = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [320] = {
+        block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
+        head_dim_v = { [160] = { v_slices = 1 } },
+    },
+    [512] = {
+        block_m = 32, block_k = 16, waves = 2, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
+        head_dim_v = { [256] = { v_slices = 1 } },
+    },
+    [576] = {
+        block_m = 32, block_k = 16, waves = 2, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 3,
+        head_dim_v = { [176] = { v_slices = 1 }, [352] = { v_slices = 2 } },
+    },
 }
 local qk = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [320] = {
+        block_m = 64, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
+        head_dim_v = { [160] = { v_slices = 1 } },
+    },
+    [576] = {
+        block_m = 32, block_k = 16, waves = 2, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
+        head_dim_v = { [256] = { v_slices = 1 } },
+    },
 }
 
 return {

@@ -14,6 +14,12 @@ local kq = {
     [64] = { block_m = 128, block_k = 32, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 128, block_k = 64, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = rdna3.defaults.forward.kq.wave32[256],
+    [320] = {
+        block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, v_slices = 2,
+        head_dim_v = { [160] = { v_slices = 1 } },
+    },
+    [512] = rdna3.defaults.forward.kq.wave32[512],
+    [576] = rdna3.defaults.forward.kq.wave32[576],
 }
 family.defaults = {
     forward = {

@@ -4,7 +4,7 @@
 //% --   ops/forward_kq.hip    S^T = K Q^T: a lane owns a query        ops/forward_qk.hip    S = Q K^T
 //% -- Both orientations define struct fmha_rows and the functions on it that the kernel below calls.
 //%
-//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local D, BK = spec.head_dim, spec.block_k
 //% local threads = spec.wave * spec.waves
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
@@ -42,10 +42,23 @@
 //%     fail("--pipeline 2 is built for --orientation qk with --k-path direct")
 //% end
 //%
+//% -- With --v-slices a workgroup computes all of Q K^T and `DV` columns of O: whole tiles, so that the last slice has columns of the one before.
+//% local slices, DV = spec.v_slices, spec.head_dim_v
+//% if slices > 1 then
+//%     DV = (DV + slices * key_rows - 1) // (slices * key_rows) * key_rows
+//%     local needed = (spec.head_dim_v + DV - 1) // DV
+//%     if needed < slices then
+//%         fail("--v-slices " .. slices .. " with head dimension " .. spec.head_dim_v .. " of V and --matrix " .. spec.matrix .. ": expected slices of whole tiles of "
+//%              .. key_rows .. " columns that differ: use --v-slices " .. needed)
+//%     end
+//% end
+//%
 //% local v_lds = spec.v_path == "lds" or spec.v_path == "transpose"
 //% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
 //% forward = {
 //%     v_lds = v_lds,
+//%     v_columns = DV,                                  -- of V and O that a workgroup has
+//%     v_shared = slices * DV > spec.head_dim_v,        -- the last slice has columns that another one stores
 //%     -- The exponent of a weight, and l as it would be had the weights not been made larger.
 //%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
 //%     factor = p_shift and "0x1p-" .. p_shift .. "f" or "1.0f", -- by which the sum of weights times V is larger, inverse
@@ -62,7 +75,8 @@
 //%     -- The queries of the workgroup's sequence: their number, and where they begin in Q, O and LSE.
 //%     seqlen_q = (packed or padded) and "rows.seqlen_q" or "arguments.seqlen_q",
 //%     q_begin = packed and "rows.first_row * arguments.stride_q_row" or "batch * arguments.stride_q_batch",
-//%     o_begin = packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch",
+//%     o_begin = (packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch") .. (slices > 1 and " + rows.v_first" or ""),
+//%     writes_lse = "arguments.lse" .. (slices > 1 and " && rows.v_first == 0" or ""),
 //%     lse_row = packed and "rows.head[r] * arguments.tokens_q + rows.first_row" or
 //%         "(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q",
 //% }
@@ -72,6 +86,14 @@
 //%     end
 //%     if packed or padded then
     int seqlen_q;
+//%     end
+//% end
+//% forward.slice_members = function()
+//%     if slices > 1 then
+    int v_first; /* first column of V and O that the workgroup has; the same in all lanes */
+//%     end
+//%     if forward.v_shared then
+    u32 v_own; /* of its columns, the first that no other workgroup stores */
 //%     end
 //% end
 //% local block_q = spec.block_m // spec.gqa
@@ -102,7 +124,8 @@
 //% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
-//%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k")
+//%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k" ..
+//%          (v_lds and DV >= 8 * key_rows and ", or more --v-slices" or ""))
 //% end
 //%
 //% -- The outermost dimension of a tensor: the batch, the pages, or none where the sequences are packed.
@@ -167,9 +190,10 @@
 //% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
 //%
+//% local heads = spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
 //% kernel {
 //%     workgroup = threads,
-//%     grid = { "ceil_div(seqlen_q, " .. block_q .. ")", spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q", "batch" },
+//%     grid = { "ceil_div(seqlen_q, " .. block_q .. ")", heads .. (slices > 1 and " * " .. slices or ""), "batch" },
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),
@@ -288,7 +312,17 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const int seqlen_k = arguments.seqlen_k;
 //% end
     const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * $(block_q);
+//% if slices > 1 then
+    const int head = (int)__builtin_amdgcn_workgroup_id_y() / $(slices) * $(spec.gqa);
+    const int v_slice = (int)__builtin_amdgcn_workgroup_id_y() % $(slices);
+//%     if forward.v_shared then
+    const int v_first = fmha_min(v_slice * $(DV), $(spec.head_dim_v - DV)); /* the last slice ends where V does */
+//%     else
+    const int v_first = v_slice * $(DV);
+//%     end
+//% else
     const int head = (int)__builtin_amdgcn_workgroup_id_y() * $(spec.gqa);
+//% end
     const i64 batch = (int)__builtin_amdgcn_workgroup_id_z();
 //% if packed then
     const i64 first_row = arguments.cu_seqlens_q[batch];
@@ -320,6 +354,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     keys.k = arguments.k + batch * arguments.stride_k_batch + key_head * arguments.stride_k_head;
     keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
 //% end
+//% if slices > 1 then
+//%     local first = spec.v_layout == "transposed" and "v_first * arguments.stride_v_row" or "v_first"
+    keys.v += $(first);
+//% end
     keys.k_stride = arguments.stride_k_row;
     keys.v_stride = arguments.stride_v_row;
     keys.thread = thread;
@@ -341,6 +379,12 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
 //% if packed or padded then
     rows.seqlen_q = seqlen_q;
+//% end
+//% if slices > 1 then
+    rows.v_first = v_first;
+//% end
+//% if forward.v_shared then
+    rows.v_own = (u32)(v_slice * $(DV) - v_first);
 //% end
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
 //% if forward.diagonal and spec.mask == "causal-bottom-right" then

@@ -3,7 +3,7 @@
 //% -- and sum are in-lane but for one exchange between groups or two, P becomes an operand as it stands or by exchanging whole registers,
 //% -- and the output's neighbours are neighbours in memory.
 //%
-//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local D, DV, BK = spec.head_dim, forward.v_columns, spec.block_k
 //% local R, KT, VT, J = forward.wave_tiles, forward.k_steps, forward.v_steps, forward.key_steps
 //% local L, M, N, operand = atom.sums, atom.tile, atom.n, atom.operand
 //% local fence = forward.k_fence
@@ -21,6 +21,7 @@ struct fmha_rows {
     float m[$(R)], l[$(R)];
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
 //% forward.sequence_members()
+//% forward.slice_members()
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -245,7 +246,10 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 }
 
 /* Stores the lane's part of a row of O: o / l. */
-FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float inverse, u32 group)
+//% local own_parameter, own_member = forward.v_shared and ", u32 v_own" or "", forward.v_shared and ", rows.v_own" or ""
+//% local parameters, row = "element *to, const accumulator o[" .. VT .. "], float inverse, u32 group" .. own_parameter, "o, rows.o[r], inverse, lane / " .. N .. own_member
+//% local own = "dimension < " .. DV .. (forward.v_shared and " && dimension >= v_own" or "")
+FMHA_INLINE void fmha_store_row($(parameters))
 {
 #pragma clang fp contract(off)
 //% local pieces = (L + 7) // 8 -- of what a lane has of a tile
@@ -263,7 +267,7 @@ FMHA_INLINE void fmha_store_row(element *to, const accumulator o[$(VT)], float i
 #pragma unroll
         for (int i = 0; i < $(words); ++i)
             packed[i] = fmha_pack(o[t][$(element)] * inverse, o[t][$(element) + 1] * inverse);
-        if (dimension < $(DV))
+        if ($(own))
             fmha_store_packed(to + dimension, packed);
         FMHA_SCHEDULE_FENCE();
     }
@@ -290,9 +294,9 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         if (query >= $(forward.seqlen_q))
             continue;
 //% local m, l = score.finishes and "m" or "rows.m[r]", score.finishes and "l" or forward.l
-        if (arguments.lse && lane / $(N) == 0)
+        if ($(forward.writes_lse) && lane / $(N) == 0)
             arguments.lse[$(forward.lse_row) + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
         element *o = arguments.o + $(forward.o_begin) + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
-        fmha_store_row(o, rows.o[r], inverse, lane / $(N));
+        fmha_store_row($(row));
     }
 }

@@ -1,5 +1,5 @@
 //% -- Q as an operand, the same in both orientations.
-//% local D, DV = spec.head_dim, spec.head_dim_v
+//% local D, DV = spec.head_dim, forward.v_columns
 //% local R, KT = forward.wave_tiles, forward.k_steps
 //% local fast = spec.align == 16
 //% local operand, replicated = atom.operand, atom.replicated

@@ -2,7 +2,7 @@
 //% -- the queries L g ... L g + L - 1 of a tile of N (L elements of an accumulator). Row maxima and sums are butterflies over N lanes, and P
 //% -- goes through LDS to become an operand. With --pipeline 2, Q K^T of the next tile is issued before the softmax of this one.
 //%
-//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local D, DV, BK = spec.head_dim, forward.v_columns, spec.block_k
 //% local R, VT, KT, J = forward.wave_tiles, forward.v_steps, forward.k_steps, forward.key_steps
 //% local L, N, operand = atom.sums, atom.n, atom.operand
 //% local fence = forward.k_fence
@@ -26,6 +26,7 @@ struct fmha_rows {
 //% end
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
 //% forward.sequence_members()
+//% forward.slice_members()
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -284,11 +285,12 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 #pragma unroll
                 for (int t = 0; t < $(VT); ++t) {
                     const u32 dimension = (u32)t * $(N) + lane % $(N);
-                    if (dimension < $(DV))
+//% local own = "dimension < " .. DV .. (forward.v_shared and " && dimension >= rows.v_own" or "")
+                    if ($(own))
                         o[dimension] = fmha_to_element(rows.o[r][t][i] * inverse);
                 }
 //% local m, l = score.finishes and "m" or "rows.m[r][i]", score.finishes and "l" or forward.l
-                if (arguments.lse && lane % $(N) == 0)
+                if ($(forward.writes_lse) && lane % $(N) == 0)
                     arguments.lse[lse_row + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
             }
             FMHA_SCHEDULE_FENCE();

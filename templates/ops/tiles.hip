@@ -17,7 +17,7 @@
 //% --   operand()                emits how an operand is read, if not row by row
 //% -- K's way that passes no registers (ops/way_async.hip) has functions of its own instead.
 //%
-//% local D, DV, BK = spec.head_dim, spec.head_dim_v, spec.block_k
+//% local D, DV, BK = spec.head_dim, forward.v_columns, spec.block_k
 //% local threads = spec.wave * spec.waves
 //% local fast = spec.align == 16
 //% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
@@ -54,31 +54,55 @@
 //% }
 //% -- Which share of a tile is a thread's: it is shared out in columns of a row, as many as the next power of two, so that share i of a thread is a
 //% -- fixed number of rows below its share 0. Threads for which no column or row is left load what their neighbour loads, and store nothing.
-//% tiles.split = function(kind, rows, real)
+//% -- A row of more columns than 32 is cut into equal parts where that leaves fewer shares: then neighbouring shares are parts of one row.
+//% -- `width`: elements of a column.
+//% tiles.split = function(kind, rows, all, width)
 //%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
+//%     local function shares_of(parts)
+//%         local apart = threads // tiles.power_of_two(all // parts)
+//%         return apart > 0 and parts * ((rows + apart - 1) // apart) or math.huge
+//%     end
+//%     local parts = 1
+//%     for p = 2, all > 32 and all or 1 do
+//%         if all % p == 0 and shares_of(p) < shares_of(parts) then parts = p end
+//%     end
+//%     local real = all // parts -- columns of a part
 //%     local columns = tiles.power_of_two(real)
 //%     local apart, surplus = threads // columns, threads % columns ~= 0
-//%     local split = { apart = apart, count = (rows + apart - 1) // apart, shares = shares .. "(keys.thread)" }
+//%     local split = { apart = apart, count = shares_of(parts), shares = shares .. "(keys.thread)" }
 //%     if rows % apart ~= 0 then split.lacks = row .. "(thread, i) >= " .. rows end
+//%     local down = parts > 1 and "i / " .. parts or "i" -- how many times `apart` rows share i is below the first
+//%     local part = parts > 1 and " + i % " .. parts .. " * " .. real or ""
+//%     split.column = function(thread) return column .. "(" .. thread .. (parts > 1 and ", i)" or ")") end
+//%     split.first_column = column .. (parts > 1 and "(keys.thread, 0)" or "(keys.thread)")
+//%     -- Where the thread's share i begins, seen from its first one: `multiple` rows for each row, and of them `row` more.
+//%     split.from = function(base, stride, multiple, row)
+//%         local rows_down = down .. " * " .. multiple * apart .. (row and " + " .. row or "")
+//%         return base .. " + (i64)(" .. rows_down .. ") * " .. stride .. (parts > 1 and " + i % " .. parts .. " * " .. real * width or "")
+//%     end
 //%     split.emit = function()
 /* Row and column of the thread's i-th share of a tile of $(kind), and whether it has any. */
 FMHA_INLINE u32 $(row)(u32 thread, u32 i)
 {
 //%         if surplus then
     const u32 row = thread / $(columns);
-    return (row < $(apart) ? row : $(apart - 1)) + i * $(apart);
+    return (row < $(apart) ? row : $(apart - 1)) + $(down) * $(apart);
 //%         else
-    return thread / $(columns) + i * $(apart);
+    return thread / $(columns) + $(down) * $(apart);
 //%         end
 }
 
-FMHA_INLINE u32 $(column)(u32 thread)
+//%         local parameters = parts > 1 and "u32 thread, u32 i" or "u32 thread"
+FMHA_INLINE u32 $(column)($(parameters))
 {
 //%         if real < columns then
+//%             local clamped = "(column < " .. real .. " ? column : " .. real - 1 .. ")" .. part
+//%             if parts == 1 then clamped = clamped:sub(2, -2) end
     const u32 column = thread % $(columns);
-    return column < $(real) ? column : $(real - 1);
+    return $(clamped);
 //%         else
-    return thread % $(columns);
+//%             local own = "thread % " .. columns .. part
+    return $(own);
 //%         end
 }
 

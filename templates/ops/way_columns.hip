@@ -1,6 +1,6 @@
 //% -- The way of V's tile to LDS in rows of keys, of which the reads of LDS make columns.
 //% local N, M, L, operand = atom.n, atom.tile, atom.share, atom.operand
-//% v_way = way_rows("v", spec.block_k, spec.head_dim_v, { pitch = tiles.v_dimensions + 8 })
+//% v_way = way_rows("v", spec.block_k, forward.v_columns, { pitch = tiles.v_dimensions + 8 })
 //% -- first: the first key of the lane's share; in_block: what is added to a row in block h.
 //% v_way.operand = function(first, in_block)
 //%     local row = (N == 32 and "keys.lane % 32 / 16 * 16 + " or "") .. "keys.lane % 4 * 4" .. in_block

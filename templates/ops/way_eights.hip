@@ -1,20 +1,21 @@
 //% -- The way of V's tile to LDS by which registers transpose it: eight keys x 2, 4 or 8 dimensions a share, as wide as keeps all threads busy.
 //% -- LDS has one row a dimension.
-//% local DV, BK = spec.head_dim_v, spec.block_k
+//% local DV, BK = forward.v_columns, spec.block_k
 //% local threads, fast, paged = spec.wave * spec.waves, spec.align == 16, spec.paged == "on"
 //% local width = 8
 //% while width > 2 and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
 //% local pairs = width // 2
-//% local split = tiles.split("v", BK // 8, DV // width)
+//% local split = tiles.split("v", BK // 8, DV // width, width)
+//% local column_of, share = split.column("thread"), split.from("v_tile", "keys.v_stride", 8, "j")
 //% local pitch = BK + 8
 //% v_way = {
 //%     count = split.count, registers = 8 * pairs * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
 //%     next = "u32 v_next[" .. split.count .. "][8][" .. pairs .. "]; /* unit, key, pair of dimensions */", text = "one row a dimension",
 //%     lds_rows = tiles.v_dimensions, lds_eights = BK // 8, pitch = pitch, lds_elements = tiles.v_dimensions * pitch,
-//%     offset = "fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + fmha_v_column(keys.thread) * " .. width * 2,
+//%     offset = "fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + " .. split.first_column .. " * " .. width * 2,
 //% }
 //% v_way.prefetch = function()
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
+    const u32 row = fmha_v_row(thread, i), column = $(column_of);
 //%     if fast and not paged then
     if (!part)
         FMHA_OPAQUE(keys.v_offset);
@@ -31,7 +32,7 @@
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(width * 2));
         else
-            from = fmha_at(v_tile + (i64)(i * $(8 * split.apart) + j) * keys.v_stride, keys.v_offset);
+            from = fmha_at($(share), keys.v_offset);
 //%     elseif not fast and not paged then
         const element *from = v_tile + (i64)present * keys.v_stride + column * $(width);
 //%     end
@@ -48,7 +49,7 @@
     }
 //% end
 //% v_way.store = function()
-    const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
+    const u32 row = fmha_v_row(thread, i), column = $(column_of);
 #pragma unroll
     for (u32 c = 0; c < $(pairs); ++c) {
         u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */

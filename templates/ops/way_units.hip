@@ -1,6 +1,6 @@
 //% -- The way of V's tile to LDS by loads from memory that transpose: of a wave each brings a unit of 16 keys x 16 dimensions. LDS has one row a
 //% -- dimension.
-//% local DV, BK = spec.head_dim_v, spec.block_k
+//% local DV, BK = forward.v_columns, spec.block_k
 //% local key_units, units = BK // 16, BK // 16 * ((DV + 15) // 16)
 //% local count, pitch = (units + spec.waves - 1) // spec.waves, BK + 8
 //% if spec.align ~= 16 then fail("--v-path transpose: loads that transpose need --align 16: use --v-path lds or gather") end

@@ -13,6 +13,9 @@
     "    [64] = { block_m = 128, block_k = 64, waves = 4, q_path = 'lds' },\n"                                         \
     "    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = 'direct', gqa = 2,\n"                               \
     "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
+    "    [512] = { block_m = 32, block_k = 32, waves = 2, v_slices = 4, transposed = { block_k = 16 },\n"              \
+    "              head_dim_v = { [128] = { v_slices = 1, transposed = { block_k = 48 } }, [256] = { v_slices = 2 } "  \
+    "} },\n"                                                                                                           \
     "}\n"                                                                                                              \
     "return { name = 'gfx900', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
     "         features = { 'xnack', 'sramecc' }, matrix = { ['16x16'] = {}, ['32x32'] = {} },\n"                       \

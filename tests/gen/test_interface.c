@@ -18,6 +18,7 @@ static void make(struct instance *instance) {
     spec->value[SPEC_BLOCK_M] = 64;
     spec->value[SPEC_BLOCK_K] = 32;
     spec->value[SPEC_WAVES] = 4;
+    spec->value[SPEC_V_SLICES] = 1;
     spec_name(spec, instance->name);
     strcpy(instance->grid[0], "ceil_div(seqlen_q, 64)");
     strcpy(instance->grid[1], "heads_q");

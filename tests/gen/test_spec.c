@@ -106,6 +106,8 @@ Test(spec, names_hold_every_field_that_differs) {
     expect_name("arch=gfx900 hd=64 hd-v=128 dtype=bf16 causal=top-left v-layout=transposed align=2 wave=64 block-m=32 "
                 "block-k=16 waves=2 k-path=direct v-path=gather q-path=lds pipeline=2 gqa=4 orientation=qk",
                 "fmha_forward_gfx900_bf16_d64v128_causaltl_vt_a2_qk_wave64_m32k16w2_kdirect_vgather_qlds_p2_gqa4");
+    expect_name("arch=gfx901 hd=512 hd-v=512 orientation=kq block-m=16 block-k=16 waves=1 gqa=4 v-slices=8",
+                "fmha_forward_gfx901_f16_d512_m16k16w1_gqa4_vs8");
     expect_name("arch=gfx900 hd=64 hd-v=64 causal=none wave=32", "fmha_forward_gfx900_f16_d64_m128k64w4_qlds");
 }
 
@@ -139,15 +141,16 @@ Test(spec, wrong_targets) {
 }
 
 Test(spec, wrong_values) {
-    expect_error("hd=12", "--hd: expected a multiple of 8 from 8 to 256, got '12'; the nearest are 8 and 16");
-    expect_error("hd=0", "--hd: expected a multiple of 8 from 8 to 256, got '0'");
-    expect_error("hd=264", "--hd: expected a multiple of 8 from 8 to 256, got '264'");
-    expect_error("hd=-8", "--hd: expected a multiple of 8 from 8 to 256, got '-8'");
-    expect_error("hd=+8", "--hd: expected a multiple of 8 from 8 to 256, got '+8'");
-    expect_error("hd=64x", "--hd: expected a multiple of 8 from 8 to 256, got '64x'");
-    expect_error("hd=", "--hd: expected a multiple of 8 from 8 to 256, got none");
-    expect_error("hd=18446744073709551624", "--hd: expected a multiple of 8 from 8 to 256, got '18446744073709551624'");
-    expect_error("arch=gfx900", "--hd: expected a multiple of 8 from 8 to 256, got none");
+    expect_error("hd=12", "--hd: expected a multiple of 8 from 8 to 576, got '12'; the nearest are 8 and 16");
+    expect_error("hd=0", "--hd: expected a multiple of 8 from 8 to 576, got '0'");
+    expect_error("hd=584", "--hd: expected a multiple of 8 from 8 to 576, got '584'");
+    expect_error("hd-v=520", "--hd-v: expected a multiple of 8 from 8 to 512, got '520'");
+    expect_error("hd=-8", "--hd: expected a multiple of 8 from 8 to 576, got '-8'");
+    expect_error("hd=+8", "--hd: expected a multiple of 8 from 8 to 576, got '+8'");
+    expect_error("hd=64x", "--hd: expected a multiple of 8 from 8 to 576, got '64x'");
+    expect_error("hd=", "--hd: expected a multiple of 8 from 8 to 576, got none");
+    expect_error("hd=18446744073709551624", "--hd: expected a multiple of 8 from 8 to 576, got '18446744073709551624'");
+    expect_error("arch=gfx900", "--hd: expected a multiple of 8 from 8 to 576, got none");
     expect_error("wave=48", "--wave: expected 32 or 64, got '48'");
     expect_error("align=8", "--align: expected 2 or 16, got '8'");
     expect_error("waves=17", "--waves: expected a whole number from 1 to 16, got '17'");
@@ -264,6 +267,19 @@ Test(spec, unset_knobs_come_from_the_chip) {
     expect_values("arch=gfx900 hd=64 v-layout=transposed dtype=bf16", knobs, "kq 64 128 64 4 lds lds lds 1 1 ");
 }
 
+Test(spec, a_head_dimension_of_v_may_have_a_row_of_its_own) {
+    const char *knobs = "block-m block-k waves v-slices";
+    expect_values("arch=gfx900 hd=512", knobs, "32 32 2 4 ");
+    expect_values("arch=gfx900 hd=264 hd-v=264", knobs, "32 32 2 4 ");
+    expect_values("arch=gfx900 hd=64 hd-v=512 v-layout=transposed", knobs, "32 16 2 4 ");
+    expect_values("arch=gfx900 hd=512 hd-v=136 v-layout=transposed", knobs, "32 16 2 2 ");
+    expect_values("arch=gfx900 hd=512 hd-v=256", knobs, "32 32 2 2 ");
+    expect_values("arch=gfx900 hd=512 hd-v=8", knobs, "32 32 2 1 ");
+    expect_values("arch=gfx900 hd=512 hd-v=128 v-layout=transposed", knobs, "32 48 2 1 ");
+    expect_values("arch=gfx900 hd=512 v-slices=1", knobs, "32 32 2 1 ");
+    expect_values("arch=gfx900 hd=128 hd-v=64", knobs, "64 32 4 1 ");
+}
+
 Test(spec, an_explicit_knob_wins) {
     const char *knobs = "block-m waves block-k v-path gqa";
     expect_values("arch=gfx900 hd=128 v-layout=transposed v-path=lds gqa=1", knobs, "64 4 48 lds 1 ");
@@ -278,14 +294,14 @@ Test(spec, an_explicit_knob_wins) {
 }
 
 Test(spec, a_chip_without_defaults_needs_every_tile_size) {
-    expect_error("arch=gfx900 hd=256", "--block-m: expected a value, got none: templates/arch/gfx900.lua has no "
+    expect_error("arch=gfx900 hd=520", "--block-m: expected a value, got none: templates/arch/gfx900.lua has no "
                                        "default for forward in orientation kq with "
-                                       "waves of 64 lanes and head dimension 256");
+                                       "waves of 64 lanes and head dimension 520");
     expect_error("arch=gfx900 hd=64 orientation=qk waves=2",
                  "--block-k: expected a value, got none: templates/arch/gfx900.lua has no default for forward in "
                  "orientation qk with "
                  "waves of 64 lanes and head dimension 64");
-    expect_values("arch=gfx900 hd=256 waves=2 block-k=16", "block-m waves block-k k-path", "32 2 16 lds ");
+    expect_values("arch=gfx900 hd=520 waves=2 block-k=16", "block-m waves block-k k-path", "32 2 16 lds ");
 }
 
 Test(spec, broken_chip_tables_are_errors) {
@@ -311,6 +327,15 @@ Test(spec, broken_chip_tables_are_errors) {
         {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { 1 } } } "
          "} } }",
          "templates/arch/gfx1.lua: expected names of knobs in a row of defaults, got a number"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "head_dim_v = 64 } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'head_dim_v'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "head_dim_v = { [64] = { head_dim_v = { } } } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'head_dim_v'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "row = { head_dim_v = { } } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'head_dim_v'"},
         {"return { waves = { 32 }, defaults = { pack = { wave32 = { block_m = 64 } } } }",
          "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'block_m'"},
         {"return 1", "templates/arch/gfx1.lua: expected a file that returns a table, got number"},
@@ -383,6 +408,15 @@ Test(spec, the_command_spells_everything_out) {
                    "fmhagen generate --arch gfx901 --dtype f16 --hd 128 --causal=top-left --orientation qk --wave 32 "
                    "--matrix 16x16 --block-m 32 "
                    "--block-k 16 --waves 2 --k-path lds --v-path lds --q-path register --pipeline 1 --gqa 1");
+    /* --v-slices where it says something: it is not 1, or the chip's table has another number. */
+    expect_command("arch=gfx901 hd=128 v-slices=2",
+                   "fmhagen generate --arch gfx901 --dtype f16 --hd 128 --orientation qk --wave 32 --matrix 16x16 "
+                   "--block-m 32 --block-k 16 --waves 2 --k-path lds --v-path lds --q-path register --pipeline 1 "
+                   "--gqa 1 --v-slices 2");
+    expect_command("arch=gfx900 hd=512 v-slices=1",
+                   "fmhagen generate --arch gfx900 --dtype f16 --hd 512 --orientation kq --wave 64 --matrix 16x16 "
+                   "--block-m 32 --block-k 32 --waves 2 --k-path lds --v-path lds --q-path register --pipeline 1 "
+                   "--gqa 1 --v-slices 1");
 }
 
 /* ---- Products ---- */
@@ -482,7 +516,7 @@ Test(spec, wrong_products) {
     expect_product((struct spec_choices){.arch = "gfx901", .field[SPEC_HEAD_DIM] = "64", .field[SPEC_WAVE] = "64"},
                    "--wave: expected 32 on gfx901, got '64'");
     expect_product((struct spec_choices){.arch = "gfx901", .field[SPEC_HEAD_DIM] = "64,65"},
-                   "--hd: expected a multiple of 8 from 8 to 256, got '65'; the nearest are 64 and 72");
+                   "--hd: expected a multiple of 8 from 8 to 576, got '65'; the nearest are 64 and 72");
     expect_product((struct spec_choices){.arch = "gfx901", .field[SPEC_HEAD_DIM] = "64,64"},
                    "--hd: expected each entry of the list once, got '64' twice");
     expect_product((struct spec_choices){.arch = "gfx901,gfx900,gfx901", .field[SPEC_HEAD_DIM] = "64"},

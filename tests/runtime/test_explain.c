@@ -131,11 +131,9 @@ Test(explain, head_dimension_of_no_kernel) {
     static const struct {
         int head_dim, head_dim_v;
         const char *nearest;
-    } rows[] = {{33, 33, "head_dim 128, not 33"},
-                {62, 62, "head_dim 128, not 62"},
-                {264, 264, "head_dim 128, not 264"},
-                {512, 512, "head_dim 128, not 512"},
-                {128, 100, "head_dim_v 128, not 100"}};
+    } rows[] = {{33, 33, "head_dim 128, not 33"},      {62, 62, "head_dim 128, not 62"},
+                {584, 512, "head_dim 128, not 584"},   {600, 600, "head_dim 128, not 600"},
+                {128, 520, "head_dim_v 128, not 520"}, {128, 100, "head_dim_v 128, not 100"}};
     char program[300], mark[300], script[700], text[700];
     dispatch_library("library", instances, 1);
     snprintf(program, sizeof program, "%s/generator", folder);
@@ -151,7 +149,7 @@ Test(explain, head_dimension_of_no_kernel) {
         snprintf(text, sizeof text,
                  "operation=forward dtype=f16 head_dim=%d head_dim_v=%d mask=none v_layout=row align=16 on gfx1151: "
                  "expected an instance, got none among 1 in 1 library; the nearest, one, serves %s; no kernel serves "
-                 "such a head dimension; pad it to a multiple of 8 up to 256",
+                 "such a head dimension; pad it to a multiple of 8 up to 576, that of V up to 512",
                  rows[i].head_dim, rows[i].head_dim_v, rows[i].nearest);
         dispatch_expect(fmha_forward(device, &problem), FMHA_ERROR_NO_INSTANCE, text);
         cr_assert_neq(access(mark, F_OK), 0);
