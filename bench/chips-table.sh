@@ -29,7 +29,7 @@ while text:
     body = next(loop for loop in report["loops"] if loop["role"] == "body")
     ways = body["ways"]
     product = "multiply_add" if report["useful"] == "multiply_add" else "matrix"
-    head_dim, tile = re.search(r"_d(\d+)_(.*)", report["instance"]).groups()
+    head_dim, tile = re.search(r"_d(\d+(?:v\d+)?)_(.*)", report["instance"]).groups()
 
     def of_ways(value):
         return " / ".join(dict.fromkeys(f"{value(way):g}" for way in ways))
@@ -50,6 +50,6 @@ while text:
 
 print("| chips | D | tile | VGPR | LDS bytes | waves/SIMD | matrix | VALU | trans. | LDS | modelled bound |")
 print("|---|---|---|---|---|---|---|---|---|---|---|")
-for cells, alike in sorted(chips.items(), key=lambda row: (row[1], int(row[0][0]))):
+for cells, alike in sorted(chips.items(), key=lambda row: (row[1], [int(n) for n in row[0][0].split("v")])):
     print("| " + " | ".join((", ".join(alike),) + cells) + " |")
 EOF

@@ -47,6 +47,12 @@ for axis in batch head; do # rows of v are near enough for 32 bits: a constraint
 done
 plant 'LSE by key heads' ops/forward.hip 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64'
 plant 'LSE by key heads, fused' ops/forward.hip 's/(batch \* arguments\.heads_q + rows/(batch * arguments.heads_k + rows/' '--hd 64 --gqa 2'
+plant 'every slice has the first columns of V' ops/forward.hip '/keys\.v += \$(first);/d' '--hd 64 --v-slices 2'
+plant 'every slice has the first columns of O' ops/forward.hip 's/ + rows\.v_first"/"/' '--hd 64 --v-slices 2'
+plant 'every slice writes LSE' ops/forward.hip 's/ && rows\.v_first == 0"/"/' '--hd 64 --v-slices 2'
+plant 'the last slice stores what another one has' $kq 's/ && dimension >= v_own"/"/' '--hd 72 --v-slices 2'
+plant 'slices of V transposed begin at keys' ops/forward.hip 's/"v_first \* arguments\.stride_v_row"/"v_first"/' '--hd 64 --v-slices 2 --v-layout transposed'
+plant 'a part of a row of K for all parts' ops/tiles.hip 's/local part = parts > 1 and .*/local part = ""/' '--hd 576 --hd-v 64 --block-m 16 --block-k 16 --waves 1 --shape 1,1,1,16,16'
 plant 'unmasked loop a key too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 64 --causal'
 plant 'unmasked loop a key too long, fused' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 2 + rows.diagonal/' '--hd 256 --causal --gqa 2'
 plant 'unmasked loop a tile too long' ops/forward.hip 's/first_query + 1 + rows\.diagonal/first_query + 33 + rows.diagonal/' '--hd 64 --causal=top-left'

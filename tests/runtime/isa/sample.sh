@@ -80,6 +80,13 @@ run --arch gfx12-generic --hd 256
 run --arch gfx1201 --hd 128 --v-layout transposed
 run --arch gfx1201 --op pack
 
+# Beyond 256 dimensions, where workgroups share V's columns or a wave has them all.
+for chip in gfx1151 gfx1201 gfx942 gfx950 gfx90a gfx906; do
+    run --arch $chip --hd 576 --hd-v 512 --causal --shape 1,2,1,20,40
+done
+run --arch gfx1030 --hd 320 --shape 1,2,1,20,40
+run --arch gfx1201 --hd 64 --hd-v 72 --v-slices 3 --orientation kq,qk --shape 1,2,1,20,40
+
 # Tuning by counted cycles: the same figures each time, the least of them best.
 for time in 1 2; do
     "$fmhagen" tune --device isa:gfx1151 --hd 64 --shape 1,2,1,64,96 --gqa 1,2 --orientation kq,qk -o "$found.kept" \
