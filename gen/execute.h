@@ -22,6 +22,7 @@ struct execute_request {
     int64_t page_size;                       /* where K and V are paged: a power of two */
     uint64_t page_seed;                      /* of the order in which pages are handed out */
     int64_t page_spare;                      /* pages before the first that a sequence may have */
+    struct user_reference *user;             /* of a modifier from outside; NULL: there is none */
     const uint16_t *q_bits; /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
     const uint16_t *k_bits; /* [batch][heads_k][seqlen_k][head_dim] */
     const uint16_t *v_bits; /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */

@@ -307,7 +307,7 @@ static int lua_no_field(lua_State *L) {
                       nearest ? nearest : "", nearest ? "'?" : "");
 }
 
-static void push_spec(lua_State *L, const struct instance *instance) {
+void instance_push_spec(lua_State *L, const struct instance *instance) {
     const struct spec *spec = &instance->spec;
     lua_newtable(L);
     lua_pushstring(L, spec->arch);
@@ -336,7 +336,7 @@ static void push_spec(lua_State *L, const struct instance *instance) {
 static void prepare(lua_State *L, void *context) {
     struct emission *emission = context;
     int env = lua_gettop(L);
-    push_spec(L, emission->instance);
+    instance_push_spec(L, emission->instance);
     lua_setfield(L, env, "spec");
 
     struct error error;

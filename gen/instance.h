@@ -50,4 +50,8 @@ bool instance_emit(struct template_engine *engine, const struct spec *spec, stru
                    struct error *error);
 void instance_free(struct instance *instance);
 
+/* Pushes the read-only table `spec` as templates see it. */
+struct lua_State;
+void instance_push_spec(struct lua_State *L, const struct instance *instance);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "user_modifier.h"
 
 /* LSE_GUARD: elements before and after it. ARRAY_GUARD_BYTES: before everything else but Q, K, V and O, as aligned as
  * memory of a device is. */
@@ -387,6 +388,21 @@ static bool add_plane(const struct making *making, const struct reference_plane 
     return true;
 }
 
+static bool add_of_user(const struct making *making, enum fmha_buffer buffer) {
+    struct operands *operands = making->operands;
+    void *contents;
+    int64_t elements;
+    size_t element_bytes;
+    if (!user_reference_buffer(making->request->user, (int)buffer - FMHA_BUFFER_MODIFIER_0, making->problem, &contents,
+                               &elements, &element_bytes, making->error))
+        return false;
+    if (!contents)
+        return true;
+    operands->owned[operands->owned_count++] = contents;
+    return add_input(making, buffer, element_bytes, (const int64_t[]){1, 1, 1, elements}, 1, (struct tensor_layout){0},
+                     1, contents);
+}
+
 /* What the problem does not have is not there, and then the instance does not serve it. */
 static bool add_one(const struct making *making, enum fmha_buffer buffer) {
     const struct reference_problem *problem = making->problem;
@@ -430,7 +446,7 @@ static bool add_one(const struct making *making, enum fmha_buffer buffer) {
                    ceil_div(problem->seqlen_q, problem->block_mask_q),
                    ceil_div(ceil_div(problem->seqlen_k, problem->block_mask_k), 32));
     default:
-        return true;
+        return buffer < FMHA_BUFFER_MODIFIER_0 || !making->request->user || add_of_user(making, buffer);
     }
 }
 
@@ -470,6 +486,8 @@ static void set_values(const struct making *making) {
                  [FMHA_REAL_SOFTCAP] = (float)problem->softcap,
                  [FMHA_REAL_DROPOUT] = (float)problem->dropout},
     };
+    for (int i = 0; making->request->user && i < FMHA_MODIFIER_VALUES; i++)
+        launch->real[FMHA_REAL_MODIFIER_0 + i] = (float)user_reference_value(making->request->user, i);
 }
 
 _Static_assert(FMHA_BUFFER_Q == 0 && FMHA_BUFFER_K == 1 && FMHA_BUFFER_V == 2 && FMHA_BUFFER_O == 3 &&

@@ -165,10 +165,13 @@ static bool is_any_on(const struct standing_list *list, const enum spec_field_id
 /* A part of the keys stands for itself only to rows that see all of it: with a causal mask to a single query at the
  * bottom right; and only keys that all rows see may change places. The parts are of about the same weight, so that a
  * wrong LSE shows in O. What depends on a key's place in other ways than by a tensor that can be split leaves an
- * identity out, what bends scores or joins them all changes what a constant does. */
+ * identity out, what bends scores or joins them all changes what a constant does. Of a modifier from outside nothing is
+ * known. */
 static void add_identities(struct standing_list *list) {
     int64_t n = list->n, g = list->g;
     struct verify_shape rows = {1, g, 1, 20, 2 * n + 3}, row = {1, g, 1, 1, 2 * n + 3};
+    if (list->instance->spec.modifier_hash)
+        return;
     if (!ANY_ON(list, SPEC_SOFTCAP, SPEC_SINK, SPEC_HEAD_SCALE))
         standing_add(list, "a constant added to all scores", rows, INPUT_UNBALANCED, STANDING_BSHD)->identity =
             STANDING_SHIFTED;

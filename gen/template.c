@@ -390,6 +390,10 @@ static bool protect(struct template_engine *engine, int arguments, int results, 
     return false;
 }
 
+bool template_call(struct template_engine *engine, int arguments, int results, struct error *error) {
+    return protect(engine, arguments, results, error);
+}
+
 /* ---- Compiling ---- */
 
 /* Fills `raised` from Lua's message about a chunk that does not compile. */

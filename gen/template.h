@@ -53,6 +53,10 @@ bool template_with_table(struct template_engine *engine, const char *path, void 
 /* As lua_next, for a table that template_load_table gave or one in it. */
 int template_table_next(lua_State *L, int index);
 
+/* Calls the function that stands on the Lua stack below its `arguments`, in protected mode and within the limits of one
+ * render; they are replaced by `results` values. On an error the stack is cut to below the function. */
+bool template_call(struct template_engine *engine, int arguments, int results, struct error *error);
+
 lua_State *template_engine_lua(struct template_engine *engine);
 
 /* The paths below templates/ that the engine can see, sorted; `prefix` filters ("arch/"). Owned by the engine. */

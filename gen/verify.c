@@ -12,6 +12,7 @@
 #include "instance.h"
 #include "standing.h"
 #include "trial.h"
+#include "user_modifier.h"
 #include "verify_count.h"
 #include "verify_pack.h"
 
@@ -55,6 +56,7 @@ struct session {
     const struct instance *instance;
     enum reference_mask mask;
     enum half_type type;
+    struct user_reference *user; /* of a modifier from outside, or NULL */
     struct standing_case *cases;
     size_t case_count;
     struct execute_target target;
@@ -101,6 +103,10 @@ static bool make_problem(const struct session *session, size_t index, struct ref
     const struct standing_case *one = &session->cases[index];
     struct modifiers_choice choice = one->modifiers;
     *problem = plain_problem(session, one);
+    if (session->user) {
+        problem->modify = user_reference_score;
+        problem->modify_context = session->user;
+    }
     if (one->has_lengths) {
         choice.lengths_q = one->lengths_q;
         choice.lengths_k = one->lengths_k;
@@ -117,7 +123,8 @@ static struct execute_request layouts_of(const struct session *session, size_t i
                                     .planes = one->planes,
                                     .page_size = one->page_size,
                                     .page_seed = seed_of(session, index),
-                                    .page_spare = one->page_spare};
+                                    .page_spare = one->page_spare,
+                                    .user = session->user};
 }
 
 /* Shapes that were asked for, each with random and with unbalanced inputs unless a kind was asked for too. */
@@ -307,7 +314,8 @@ static bool run_trial(struct work *work, struct trial *trial) {
     struct trial_errors errors;
     if (!trial_run(trial, &work->session->target, &layouts, work->with_lse, &work->findings, work->error) ||
         !verify_count(&work->session->target, &trial->problem, work->result, &work->findings, work->error) ||
-        !run_schedules(work, trial, &layouts))
+        !run_schedules(work, trial, &layouts) ||
+        (work->session->user && user_reference_failed(work->session->user, work->error)))
         return false;
     trial_compare(trial, work->with_lse, &errors, &work->findings);
     work->result->max_error_over_bound = fmax(work->result->max_error_over_bound, errors.output);
@@ -623,16 +631,19 @@ static bool replace_text(struct instance *instance, const char *path, struct err
     return !instance->text.failed || error_set(error, ERROR_RUN, "%s: no memory for %zu bytes", path, length);
 }
 
-static bool verify_attention(const struct instance *instance, const struct verify_options *options,
-                             const struct execute_options *execution, struct verify_report *report,
-                             struct error *error) {
+static bool verify_attention(struct template_engine *engine, const struct instance *instance,
+                             const struct verify_options *options, const struct execute_options *execution,
+                             struct verify_report *report, struct error *error) {
     struct session session = {.options = options, .instance = instance};
-    bool done = read_spec(&session, error) && list_cases(&session, error) && check_cases(&session, error) &&
+    bool done = read_spec(&session, error) &&
+                (!instance->spec.modifier_hash || user_reference_open(engine, instance, &session.user, error)) &&
+                list_cases(&session, error) && check_cases(&session, error) &&
                 execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
         done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report, error);
         execute_close(&session.target);
     }
+    user_reference_free(session.user);
     free(session.cases);
     return done;
 }
@@ -653,9 +664,9 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
     bool done = (!options->source_path || replace_text(&instance, options->source_path, error)) &&
                 (!options->object_path || file_read(options->object_path, &object, &execution.object_bytes, error));
     execution.object = object;
-    done =
-        done && (report->operation == SPEC_OP_PACK ? verify_pack(&instance, options, &execution, report, error)
-                                                   : verify_attention(&instance, options, &execution, report, error));
+    done = done && (report->operation == SPEC_OP_PACK
+                        ? verify_pack(&instance, options, &execution, report, error)
+                        : verify_attention(engine, &instance, options, &execution, report, error));
     free(object);
     instance_free(&instance);
     if (!done)

@@ -18,14 +18,18 @@
 //% --   tile         an expression of `tile`: whether the workgroup visits it at all; the same for all its rows
 //% --   weight()     emits statements that change weight[0] ... weight[score.run - 1], of `query` and the keys from `key`, a multiple of score.run,
 //% --                on, for the product with V; the sum l has seen them
+//% --   values       numbers, up to 8: arguments modifier_0, modifier_1, ..., f32, of a modifier from outside; verification runs with these
+//% --   buffers      tables { type = "f32", "i32" or "u8", shape = words such as "batch seqlen_k", fill = function(n) }, up to 4: arguments
+//% --                modifier_buffer_0, ..., contiguous; verification fills in fill(n) as element n
+//% --   reference    function(s, at): what transform() does, in Lua, for verification: s in natural units, at.batch, .head, .query, .key, .seqlen_q, .seqlen_k
 //% --   finish()     emits statements that change a row's maximum m, its sum l, and the factor of its output, at the end
 //%
 //% local BK = spec.block_k
 //% local causal = spec.mask ~= "none"
-//% local all = {}
+//% local all, built_in = {}, {}
 //% local known = { name = "string", refuse = "string", arguments = "function", helpers = "function", after = "function", members = "function", begin = "function",
 //%     row_begin = "function", diagonal = "boolean", span = "function", kept = "string", transform = "function", ends = "boolean", hides = "boolean",
-//%     tile = "string", weight = "function", finish = "function" }
+//%     tile = "string", weight = "function", finish = "function", values = "table", buffers = "table", reference = "function" }
 //% modifier = function(given)
 //%     for key, value in pairs(given) do
 //%         if known[key] ~= type(value) then
@@ -35,13 +39,39 @@
 //%     end
 //%     if not given.name then fail("modifier: expected a string as 'name', got none") end
 //%     if given.refuse then fail(given.refuse) end
+//%     if not built_in[given.name] and not given.reference then
+//%         fail("modifier " .. given.name .. ": expected a function as 'reference', with which verification compares, got none")
+//%     end
 //%     all[#all + 1] = given
+//% end
+//% -- Declares the values and buffers of a modifier from outside.
+//% local function declare(given)
+//%     for i in ipairs(given.values or {}) do
+//%         if i > 8 then fail("modifier " .. given.name .. ": expected at most 8 values, got more") end
+//%         argument { name = "modifier_" .. i - 1, kind = "value", type = "f32" }
+//%     end
+//%     for i, buffer in ipairs(given.buffers or {}) do
+//%         if i > 4 then fail("modifier " .. given.name .. ": expected at most 4 buffers, got more") end
+//%         local words, strides = {}, {}
+//%         for word in buffer.shape:gmatch("%S+") do words[#words + 1] = word end
+//%         for w = 1, #words do strides[w] = w < #words and table.concat(words, "*", w + 1) or "1" end
+//%         argument {
+//%             name = "modifier_buffer_" .. i - 1, kind = "buffer", type = buffer.type, access = "read", shape = buffer.shape,
+//%             strides = table.concat(strides, " "),
+//%         }
+//%     end
 //% end
 //%
 //% -- In the order in which they change a score. Ends are moved by the causal mask first.
 //% for _, row in ipairs { { "window", "none" }, { "prefix", "off" }, { "sink_keys", "off" }, { "block_mask", "off" }, { "head_scale", "off" },
 //%     { "softcap", "off" }, { "alibi", "off" }, { "bias", "off" }, { "attn_mask", "off" }, { "sink", "off" }, { "dropout", "off" } } do
+//%     built_in[row[1]] = true
 //%     if spec[row[1]] ~= row[2] then include("modifiers/" .. row[1] .. ".hip") end
+//% end
+//% if spec.modifier then
+//%     local before = #all
+//%     include("modifiers/user.hip")
+//%     if #all ~= before + 1 then fail("--modifier: expected one call of modifier{…} in the file, got " .. #all - before) end
 //% end
 //%
 //% local function any(field)
@@ -73,7 +103,10 @@
 //%     gaps = tile ~= nil,                                                -- the window has tiles that are not visited
 //%     transforms = any("transform"), weights = any("weight"), finishes = any("finish"), rows = any("row_begin"),
 //%     scale = spec.head_scale == "on" and "rows.score.scale[r]" or "rows.scale_log2", -- what makes a product a score, in units of log 2
-//%     arguments = function() each("arguments") end,
+//%     arguments = function()
+//%         each("arguments")
+//%         for _, one in ipairs(all) do declare(one) end
+//%     end,
 //% }
 //% if score.jumps and spec.pipeline == 2 then
 //%     fail("--pipeline 2 visits neighbouring tiles, --sink-keys and --block-mask leave some out: use --pipeline 1")
