@@ -138,6 +138,17 @@ static bool send_runs(const struct run *run, const struct tensor *tensor, void *
     return device_call(status, tensor->label, run->error);
 }
 
+/* An emulated device has room for so many parts of a tensor. */
+static bool declare(const struct run *run, const struct tensor *tensor, void *address) {
+    fmha_status status = tensor_declare(tensor, run->target->device, address);
+    if (status != FMHA_ERROR_ARGUMENT)
+        return device_call(status, tensor->label, run->error);
+    return error_set(run->error, ERROR_RUN,
+                     "%s: %s; sequences whose lengths differ, and pages between which others lie, are such tensors: "
+                     "verify fewer of them",
+                     tensor->label, fmha_last_error());
+}
+
 /* An empty tensor still has an address. */
 static bool send_tensor(struct run *run, int which) {
     const struct tensor *tensor = &run->operands.tensors[which];
@@ -164,7 +175,7 @@ static bool send_tensor(struct run *run, int which) {
     }
     run->operands.launch.buffer[which] =
         (unsigned char *)buffer->address + (size_t)tensor->offset * tensor->element_bytes;
-    return device_call(tensor_declare(tensor, device, buffer->address), tensor->label, run->error);
+    return declare(run, tensor, buffer->address);
 }
 
 /* ---- There ---- */

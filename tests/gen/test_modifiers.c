@@ -66,6 +66,22 @@ Test(modifiers, lengths_and_pages_that_the_instance_does_not_have) {
                    "fmha_forward_gfx1151_f16_d32_packed_m64k32w4; add --paged");
 }
 
+Test(modifiers, more_sequences_than_the_device_tells_apart) {
+    int64_t lengths[256];
+    struct verify_options options;
+    for (int index = 0; index < 256; index++)
+        lengths[index] = 1 + index % 2;
+    verify_options_init(&options);
+    options.shapes = &(struct verify_shape){256, 1, 1, 2, 2};
+    options.shape_count = 1;
+    options.lengths_q = options.lengths_k = lengths;
+    expect_error(plain, (const char *const[]){"hd=16", "varlen=padded", NULL}, &options, ERROR_RUN,
+                 "q: memory: expected at most 254 tensors in a buffer, got one more (\"q, sequence 254\"): give it a "
+                 "buffer of its own; sequences whose lengths differ, and pages between which others lie, are such "
+                 "tensors: verify fewer of them");
+    EXPECT_PASS(plain, &options, "hd=16", "varlen=packed");
+}
+
 /* What the kernel got stands in the report. */
 Test(modifiers, values_in_the_report) {
     struct verify_options options;
