@@ -37,7 +37,8 @@ FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
     score.seed[0] = (u32)arguments.dropout_seed;
     score.seed[1] = (u32)(arguments.dropout_seed >> 32);
     score.offset = (u32)arguments.dropout_offset;
-    score.dropped = (u32)(arguments.dropout * 65536.0f + 0.5f);
+    const float share = arguments.dropout * 65536.0f;
+    score.dropped = (u32)share + (share - (float)(u32)share >= 0.5f ? 1 : 0); /* rounded; 0.5 + share would be rounded before */
     score.kept_inverse = 1.0f / (1.0f - arguments.dropout);
 //%     end,
 //%     row_begin = function()
