@@ -1,15 +1,16 @@
-/* `fmhagen list`: names of instances, what is known of each chip, templates. */
+/* `fmhagen list`: names of instances, what is known of each chip, templates, what is tested. */
 #include <cjson/cJSON.h>
 #include <lauxlib.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "feature_table.h"
 #include "isa_list.h"
 #include "kernels.h"
 
 struct list_options {
-    bool templates, isa, json;
+    bool templates, isa, features, json;
 };
 
 #define CHIP_LIST_MAX 8
@@ -245,6 +246,16 @@ static bool list_instances(const struct kernel_options *options, bool json, stru
     return done;
 }
 
+static bool list_features(struct template_engine *engine, bool json, struct text *out, struct error *error) {
+    struct feature_table table;
+    bool done = feature_table_make(engine, &table, error);
+    if (done) {
+        done = feature_table_print(&table, json, out, error);
+        feature_table_free(&table);
+    }
+    return done;
+}
+
 /* Whether any option but --arch and --template-dir describes a kernel. */
 static bool describes_kernel(const struct kernel_options *options) {
     bool any = options->set.count > 0 || options->modifier;
@@ -259,18 +270,20 @@ static int run(const struct arguments *arguments) {
     struct error error;
     struct text text = {0};
     bool kernel_given = describes_kernel(kernel), done;
-    if (kernel_given && !own->templates && !own->isa) {
+    const char *asked = own->isa ? "isa" : own->features ? "features" : own->templates ? "templates" : NULL;
+    if (kernel_given && !asked) {
         done = list_instances(kernel, own->json, &text, &error);
-    } else if ((own->templates || own->isa) && (kernel_given || kernel->arch)) {
-        done = error_set(&error, ERROR_USAGE, "--%s: expected no options of a kernel beside it, got some",
-                         own->isa ? "isa" : "templates");
+    } else if (asked && (kernel_given || kernel->arch)) {
+        done = error_set(&error, ERROR_USAGE, "--%s: expected no options of a kernel beside it, got some", asked);
     } else if (own->isa) {
         done = isa_list_print(own->json, &text, &error);
     } else {
         struct template_engine *engine = template_engine_new(kernel->template_dir, &error);
         size_t count = 0;
         done = engine != NULL;
-        if (done && own->templates) {
+        if (done && own->features) {
+            done = list_features(engine, own->json, &text, &error);
+        } else if (done && own->templates) {
             const char *const *paths = template_list(engine, "", &count);
             done = list_strings(paths, count, own->json, &text, &error);
         } else if (done) {
@@ -288,6 +301,10 @@ static const struct option_row options[] = {
      .kind = OPTION_FLAG,
      .offset = offsetof(struct list_options, templates),
      .help = "list the templates instead"},
+    {.name = "features",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct list_options, features),
+     .help = "list the features of forward attention by family of chips and format, with what is tested and refused"},
     {.name = "isa",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct list_options, isa),

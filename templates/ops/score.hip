@@ -194,8 +194,8 @@ FMHA_INLINE bool fmha_visits(const struct fmha_score &score, int tile)
 
 //%     end
 //%     if score.jumps then
-/* The first tile after `tile` to be visited; one that is not below `tiles` if there is none. first: tile of the first key that the window of
- * any row holds. */
+/* The first tile after `tile` to be visited; one that is not below `tiles` if there is none. first: tile of the
+ * lowest `low` of all rows. */
 FMHA_INLINE int fmha_next_tile(const struct fmha_score &score, int tile, int first, int tiles)
 {
     ++tile;
