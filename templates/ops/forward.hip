@@ -123,9 +123,11 @@
 //% local pages_at = flag_at + tiles.flag_bytes
 //% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
+//%     local least = (spec.head_dim_v + 8 * key_rows - 1) // (8 * key_rows) * key_rows -- columns of a slice of eight
+//%     local fits_sliced = DV > least and lds_bytes - 2 * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k" ..
-//%          (v_lds and DV >= 8 * key_rows and ", or more --v-slices" or ""))
+//%          (fits_sliced and ", or more --v-slices" or ""))
 //% end
 //%
 //% -- The outermost dimension of a tensor: the batch, the pages, or none where the sequences are packed.
