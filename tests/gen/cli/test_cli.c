@@ -192,7 +192,7 @@ ParameterizedTestParameters(cli, golden) {
     return cr_make_param_array(struct golden_case, cases, count);
 }
 
-ParameterizedTest(struct golden_case *parameter, cli, golden, .timeout = 300) {
+ParameterizedTest(struct golden_case *parameter, cli, golden, .timeout = 900) {
     char path[512], root[] = "/tmp/fmhagen-cli-XXXXXX", folder[64], made[64];
     char *expected;
     size_t length;
