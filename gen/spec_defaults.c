@@ -21,10 +21,11 @@ enum level { ROW, ROW_OF_NUMBER, ROW_OF_WORD };
 
 static void read_row(lua_State *L, struct chip *chip, enum level level);
 
-/* Whether a row of this level may hold rows under what names the fact: its words, or the fact itself if it is a number.
- */
+/* Whether a row of this level may hold rows under what names the fact: its words, or the fact itself, for its number or
+ * for every word but the neutral one. */
 static bool holds_rows(const struct spec_field *field, enum level level, const char *key) {
-    bool named = !field->words && level < ROW_OF_NUMBER && !strcmp(field->name, key);
+    const bool has_neutral = !field->words || !field->always;
+    bool named = has_neutral && level < (field->words ? ROW_OF_WORD : ROW_OF_NUMBER) && !strcmp(field->name, key);
     for (int i = 0; level < ROW_OF_WORD && field->words && field->words[i]; i++)
         named = named || !strcmp(field->words[i], key);
     return named;
@@ -41,8 +42,15 @@ static void read_numbered(lua_State *L, struct chip *chip, int32_t number, int32
     }
 }
 
+/* Sets what the row under that name in the row at `row` says, if there is one. */
+static void read_word(lua_State *L, struct chip *chip, int row, const char *name) {
+    if (lua_getfield(L, row, name) == LUA_TTABLE)
+        read_row(L, chip, ROW_OF_WORD);
+    lua_settop(L, row);
+}
+
 /* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it,
- * and after them those that are named by a fact, for its number. */
+ * those that are named by the fact when it has any but the neutral word, and after them those for its number. */
 static void read_row(lua_State *L, struct chip *chip, enum level level) {
     int row = lua_gettop(L);
     luaL_checkstack(L, 8, "");
@@ -79,11 +87,12 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
                        chip->path, key);
     }
     for (int id = 0; level < ROW_OF_WORD && id < SPEC_FIELD_COUNT; id++) {
-        if (spec_fields[id].knob || !spec_fields[id].words || !spec_has(chip->spec, (enum spec_field_id)id))
+        const struct spec_field *field = &spec_fields[id];
+        if (field->knob || !field->words || !spec_has(chip->spec, (enum spec_field_id)id))
             continue;
-        if (lua_getfield(L, row, spec_word(chip->spec, (enum spec_field_id)id)) == LUA_TTABLE)
-            read_row(L, chip, ROW_OF_WORD);
-        lua_settop(L, row);
+        if (!field->always && chip->spec->value[id] != field->neutral)
+            read_word(L, chip, row, field->name);
+        read_word(L, chip, row, spec_word(chip->spec, (enum spec_field_id)id));
     }
     for (int id = 0; level < ROW_OF_NUMBER && id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];

@@ -17,7 +17,7 @@ chip.matrix = {
 chip.transposing = { wave64 = { from = "lds", file = "transpose_gfx950" } }
 -- Default tiles: the family's, but V transposed by the reads, and where vector instructions bound the loop (the matrix instructions are twice as
 -- fast) more keys a tile, to do less for each. At 256 dimensions eight waves share what is prefetched of a tile, so that two of them fit a SIMD
--- with 32 rows each; V read as columns takes a few registers more.
+-- with 32 rows each; V read as columns, windows and dropout take a few registers more.
 local kq = {
     [128] = {
         matrix = "32x32", block_m = 128, block_k = 64, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
@@ -30,6 +30,8 @@ local kq = {
     [256] = {
         matrix = "32x32", block_m = 256, block_k = 32, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
         transposed = { v_path = "lds", block_m = 128, waves = 4 },
+        window = { block_m = 128, waves = 4 },
+        dropout = { block_m = 128, waves = 4 },
     },
     [320] = {
         matrix = "16x16", block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,

@@ -13,7 +13,7 @@ family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }
 local kq = {
     [64] = { block_m = 128, block_k = 32, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 128, block_k = 64, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-    [256] = rdna3.defaults.forward.kq.wave32[256],
+    [256] = { block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
     [320] = {
         block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, v_slices = 2,
         head_dim_v = { [160] = { v_slices = 1 } },

@@ -10,7 +10,8 @@
 
 #define CHIP_LARGE                                                                                                     \
     "local kq = {\n"                                                                                                   \
-    "    [64] = { block_m = 128, block_k = 64, waves = 4, q_path = 'lds' },\n"                                         \
+    "    [64] = { block_m = 128, block_k = 64, waves = 4, q_path = 'lds',\n"                                           \
+    "             window = { block_k = 16 }, varlen = { block_k = 32, waves = 2 }, packed = { waves = 1 } },\n"        \
     "    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = 'direct', gqa = 2,\n"                               \
     "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
     "    [512] = { block_m = 32, block_k = 32, waves = 2, v_slices = 4, transposed = { block_k = 16 },\n"              \

@@ -267,6 +267,15 @@ Test(spec, unset_knobs_come_from_the_chip) {
     expect_values("arch=gfx900 hd=64 v-layout=transposed dtype=bf16", knobs, "kq 64 128 64 4 lds lds lds 1 1 ");
 }
 
+Test(spec, a_fact_may_have_a_row_for_all_its_words_but_the_neutral_one) {
+    const char *knobs = "block-m block-k waves";
+    expect_values("arch=gfx900 hd=64 window=", knobs, "128 16 4 ");
+    expect_values("arch=gfx900 hd=64 window=none", knobs, "128 64 4 ");
+    expect_values("arch=gfx900 hd=64 varlen=padded", knobs, "128 32 2 ");
+    expect_values("arch=gfx900 hd=64 varlen=packed", knobs, "128 32 1 ");
+    expect_values("arch=gfx900 hd=64 varlen=padded window=", knobs, "128 32 2 ");
+}
+
 Test(spec, a_head_dimension_of_v_may_have_a_row_of_its_own) {
     const char *knobs = "block-m block-k waves v-slices";
     expect_values("arch=gfx900 hd=512", knobs, "32 32 2 4 ");
@@ -324,6 +333,12 @@ Test(spec, broken_chip_tables_are_errors) {
         {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
          "transposd = { } } } } } } }",
          "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'transposd'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "dtype = { } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'dtype'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "row = { sink = { } } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'sink'"},
         {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { 1 } } } "
          "} } }",
          "templates/arch/gfx1.lua: expected names of knobs in a row of defaults, got a number"},
