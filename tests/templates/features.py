@@ -6,14 +6,14 @@
     features.py FMHAGEN verify-all ARCH      each feature on that chip: formats, devices, orientations, standing cases
     features.py FMHAGEN compile-all ARCH     each feature for it: formats, head dimensions 64, 128 and 256
 
-Each case of the sample runs twice, with the waves in another order (and another number of threads, where the machine has several): the same bits.
+Each case of the sample runs twice, with the waves in another order: the same bits. Its inputs are random and unbalanced by turns.
 """
 import json
 import os
 import subprocess
 import sys
 
-SHAPES = ["2,2,1,70,90", "1,2,1,40,21"]
+SHAPES = ["1,2,1,40,90", "2,2,1,21,20"]
 COMPILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compile.sh")
 
 
@@ -27,14 +27,15 @@ def served(chip):
 
 
 def sample(features, family, fmhagen):
-    for feature in features:
+    for index, feature in enumerate(features):
+        inputs = ("random", "unbalanced")[index % 2]
         for chip in feature["chips"]:
             if chip["family"] != family:
                 continue
             for name, format in chip["formats"].items():
                 for run in format.get("runs", []):
                     yield [fmhagen, "verify", "--device", run["device"], "--arch", chip["arch"], "--dtype", name, "--orientation",
-                           run["orientation"], *options(feature, "64"), "--schedules", "2", *(word for shape in SHAPES for word in ("--shape", shape))]
+                           run["orientation"], *options(feature, "64"), "--schedules", "2", "--inputs", inputs, *(word for shape in SHAPES for word in ("--shape", shape))]
 
 
 def compiled(features, family, fmhagen):
