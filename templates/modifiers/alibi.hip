@@ -14,6 +14,6 @@
     score.slope[r] = arguments.alibi_slopes[batch * arguments.stride_alibi_batch + head] * 1.4426950408889634f;
 //%     end,
 //%     transform = function()
-    s -= score.slope[r] * __builtin_fabsf((float)(query + score.diagonal - key));
+    s = __builtin_fmaf(-score.slope[r], __builtin_fabsf((float)(query + score.diagonal - key)), s);
 //%     end,
 //% }

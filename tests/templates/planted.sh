@@ -112,7 +112,7 @@ plant 'softcap: twice as far' $in/softcap.hip 's|2\.0f / arguments|1.0f / argume
 plant 'softcap: masked keys are capped' $kq 's/: -fmha_infinity();/: -rows.score.cap;/' '--hd 64 --softcap --causal --window'
 plant 'alibi: of the first head' $in/alibi.hip 's/stride_alibi_batch + head\]/stride_alibi_batch]/' '--hd 64 --alibi'
 plant 'alibi: of the first sequence' $in/alibi.hip 's/batch \* arguments/0 * arguments/' '--hd 64 --alibi'
-plant 'alibi: rises to the right' $in/alibi.hip 's/__builtin_fabsf(\(.*\));/\1;/' '--hd 64 --alibi'
+plant 'alibi: rises to the right' $in/alibi.hip 's/__builtin_fabsf(\(.*\)), s)/\1, s)/' '--hd 64 --alibi'
 plant 'alibi: from the first key' $score 's/score\.diagonal = \$(diagonal)/score.diagonal = 0/' '--hd 64 --alibi'
 for tensor in bias mask; do
     file=$in/$(echo $tensor | sed 's/^mask/attn_mask/').hip
