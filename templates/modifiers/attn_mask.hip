@@ -19,7 +19,7 @@
     score.mask[r] = arguments.mask + batch * arguments.stride_mask_batch + head * arguments.stride_mask_head;
 //%     end,
 //%     transform = function()
-    if (score.mask[r][fmha_min(query, score.last_query) * score.mask_stride + fmha_min(key, score.last_key)] == 0)
+    if (score.mask[r][fmha_min(query, score.last_query) * score.mask_stride + (u32)fmha_min(key, score.last_key)] == 0)
         s = -fmha_infinity();
 //%     end,
 //% }

@@ -22,9 +22,10 @@
 //%     end,
 //%     transform = function()
     {
-        $(ctype) *at = score.bias[r] + fmha_min(query, score.last_query) * score.bias_stride + fmha_min(key, score.last_key);
-        const float added = $(from) * 1.4426950408889634f;
-        s = added == -fmha_infinity() ? added : s + added;
+        $(ctype) *row = score.bias[r] + fmha_min(query, score.last_query) * score.bias_stride, *at = row + (u32)fmha_min(key, score.last_key);
+        const float added = $(from);
+        /* The first number whose product with log2 e float32 no longer holds. */
+        s = added <= -0x1.62e43p+127f ? -fmha_infinity() : __builtin_fmaf(added, 1.4426950408889634f, s);
     }
 //%     end,
 //% }

@@ -125,8 +125,8 @@ for tensor in bias mask; do
     plant "$tensor: V that is hidden is looked at" $kq "s/ || \$(hidden))/)/" "--hd 64 --$tensor"
     plant "$tensor: not masked" $score "s/hides = any(\"hides\")/hides = false/" "--hd 64 --$tensor"
 done
-plant 'bias: a hidden infinity is NaN' $in/bias.hip 's/added == -fmha_infinity() ? added : s + added/s + added/' '--hd 64 --bias'
-plant 'bias: in natural logarithms' $in/bias.hip 's/ \* 1\.4426950408889634f//' '--hd 64 --bias=f32'
+plant 'bias: a hidden infinity is NaN' $in/bias.hip 's/added <= .* ? -fmha_infinity() : //' '--hd 64 --bias'
+plant 'bias: in natural logarithms' $in/bias.hip 's/1\.4426950408889634f/1.0f/' '--hd 64 --bias=f32'
 plant 'sink: O is not made smaller' $in/sink.hip 's/factor \*= alpha;//' '--hd 64 --sink'
 plant 'sink: not in the LSE' $in/sink.hip 's/l = l \* alpha + __builtin_amdgcn_exp2f(score\.sink\[r\] - reference)/l = l * alpha/' '--hd 64 --sink'
 plant 'sink: of the first head' $in/sink.hip 's/sink\[head\]/sink[0]/' '--hd 64 --sink'
