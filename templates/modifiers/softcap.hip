@@ -12,6 +12,6 @@
     score.cap_exponent = 2.0f / arguments.softcap;
 //%     end,
 //%     transform = function()
-    s = __builtin_fmaf(-2.0f * score.cap, __builtin_amdgcn_rcpf(1.0f + __builtin_amdgcn_exp2f(s * score.cap_exponent)), score.cap);
+    s = __builtin_fmaf(-2.0f * score.cap, __builtin_amdgcn_rcpf(1.0f + __builtin_amdgcn_exp2f(s)), score.cap);
 //%     end,
 //% }

@@ -102,7 +102,8 @@
 //%     fence = any("hides") or any("weight"),                             -- one score after the other: fewer registers
 //%     gaps = tile ~= nil,                                                -- the window has tiles that are not visited
 //%     transforms = any("transform"), weights = any("weight"), finishes = any("finish"), rows = any("row_begin"),
-//%     scale = spec.head_scale == "on" and "rows.score.scale[r]" or "rows.scale_log2", -- what makes a product a score, in units of log 2
+//%     -- What makes a product a score, in units of log 2; under a cap, the first modifier to change it, in units of half the cap.
+//%     scale = (spec.head_scale == "on" and "rows.score.scale[r]" or "rows.scale_log2") .. (spec.softcap == "on" and " * rows.score.cap_exponent" or ""),
 //%     arguments = function()
 //%         each("arguments")
 //%         for _, one in ipairs(all) do declare(one) end
