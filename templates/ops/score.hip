@@ -12,7 +12,8 @@
 //% --   diagonal     true: fmha_rows.diagonal is wanted, and `diagonal` may be used in span() and transform()
 //% --   span()       emits statements that move the ends of the keys low <= key < high that `query` sees; as the query rises, neither may fall
 //% --   kept         an expression: so many keys, from the first on, are seen though they are below `low`
-//% --   transform()  emits statements that change `s`, a score of `query` and `key` after scaling, in units of log 2; for tile r of the rows.
+//% --   transform()  emits statements that change `s`, a score of `query` and `key` after scaling, in units of log 2; for tile r of the rows. One
+//% --                from outside makes no key visible that others hid.
 //% --                Both are below their lengths only if `ends` is true: then `last_query` and `last_key` may be used, too
 //% --   hides        true: transform() may make s -infinity, which hides the key, whatever V has there
 //% --   tile         an expression of `tile`: whether the workgroup visits it at all; the same for all its rows
@@ -26,7 +27,7 @@
 //%
 //% local BK = spec.block_k
 //% local causal = spec.mask ~= "none"
-//% local all, built_in = {}, {}
+//% local all, outside = {}, false -- outside: the last one is from --modifier
 //% local known = { name = "string", refuse = "string", arguments = "function", helpers = "function", after = "function", members = "function", begin = "function",
 //%     row_begin = "function", diagonal = "boolean", span = "function", kept = "string", transform = "function", ends = "boolean", hides = "boolean",
 //%     tile = "string", weight = "function", finish = "function", values = "table", buffers = "table", reference = "function" }
@@ -39,7 +40,7 @@
 //%     end
 //%     if not given.name then fail("modifier: expected a string as 'name', got none") end
 //%     if given.refuse then fail(given.refuse) end
-//%     if not built_in[given.name] and not given.reference then
+//%     if outside and not given.reference then
 //%         fail("modifier " .. given.name .. ": expected a function as 'reference', with which verification compares, got none")
 //%     end
 //%     all[#all + 1] = given
@@ -65,11 +66,11 @@
 //% -- In the order in which they change a score. Ends are moved by the causal mask first.
 //% for _, row in ipairs { { "window", "none" }, { "prefix", "off" }, { "sink_keys", "off" }, { "block_mask", "off" }, { "head_scale", "off" },
 //%     { "softcap", "off" }, { "alibi", "off" }, { "bias", "off" }, { "attn_mask", "off" }, { "sink", "off" }, { "dropout", "off" } } do
-//%     built_in[row[1]] = true
 //%     if spec[row[1]] ~= row[2] then include("modifiers/" .. row[1] .. ".hip") end
 //% end
 //% if spec.modifier then
 //%     local before = #all
+//%     outside = true
 //%     include("modifiers/user.hip")
 //%     if #all ~= before + 1 then fail("--modifier: expected one call of modifier{…} in the file, got " .. #all - before) end
 //% end
@@ -226,7 +227,18 @@ FMHA_INLINE float fmha_modify(const struct fmha_score &score, int r, float s, in
 {
 #pragma clang fp contract(off)
     (void)r, (void)query, (void)key;
-//%         each("transform")
+//%         local hidden = false
+//%         for _, one in ipairs(all) do
+//%             local guarded = hidden and outside and one == all[#all]
+//%             if one.transform and guarded then
+    const bool was_hidden = s == -fmha_infinity();
+//%             end
+//%             if one.transform then one.transform() end
+//%             if one.transform and guarded then
+    s = was_hidden ? -fmha_infinity() : s; /* whatever was made of it */
+//%             end
+//%             hidden = hidden or one.hides
+//%         end
     return s;
 }
 
