@@ -54,7 +54,14 @@
 //%     for i, buffer in ipairs(given.buffers or {}) do
 //%         if i > 4 then fail("modifier " .. given.name .. ": expected at most 4 buffers, got more") end
 //%         local words, strides = {}, {}
-//%         for word in buffer.shape:gmatch("%S+") do words[#words + 1] = word end
+//%         for word in buffer.shape:gmatch("%S+") do
+//%             if spec.varlen ~= "none" and word:match("^seqlen_") or spec.paged == "on" and word == "seqlen_k" then
+//%                 fail("modifier " .. given.name .. ": a buffer of shape '" .. buffer.shape .. "' with " ..
+//%                      (spec.varlen ~= "none" and "--varlen " .. spec.varlen or "--paged") ..
+//%                      ": each sequence has its own " .. word .. ", by which no row of a tensor is found: leave " .. word .. " out of the shape")
+//%             end
+//%             words[#words + 1] = word
+//%         end
 //%         for w = 1, #words do strides[w] = w < #words and table.concat(words, "*", w + 1) or "1" end
 //%         argument {
 //%             name = "modifier_buffer_" .. i - 1, kind = "buffer", type = buffer.type, access = "read", shape = buffer.shape,

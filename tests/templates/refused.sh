@@ -21,4 +21,9 @@ refused '--paged with --v-layout transposed: a page holds rows of keys, of V too
     --paged --v-layout transposed --align 2
 refused "--varlen packed with --v-layout transposed: a sequence's keys begin anywhere in a row of V, not at 16 bytes; add --align 2" \
     --varlen --v-layout transposed
+example=$(dirname "$0")/../../examples/documents.hip
+refused "modifier documents: a buffer of shape 'batch seqlen_k' with --varlen padded: each sequence has its own seqlen_k, by which no row of a tensor is found: leave seqlen_k out of the shape" \
+    --varlen=padded --modifier "$example"
+refused "modifier documents: a buffer of shape 'batch seqlen_k' with --paged: each sequence has its own seqlen_k, by which no row of a tensor is found: leave seqlen_k out of the shape" \
+    --paged --modifier "$example"
 exit $failed
