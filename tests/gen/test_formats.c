@@ -7,6 +7,7 @@
 
 #include "formats.h"
 #include "halves.h"
+#include "text.h"
 
 /* What the OCP's "8-bit Floating Point Specification" (1.0, table 1) and "Microscaling Formats" (1.0, table 5
  * and 5.3.3), and for the fnuz kind "8-bit Numerical Formats for Deep Neural Networks" (Noune et al., 2022) say. */
@@ -253,19 +254,12 @@ Test(formats, every_scale) {
 
 /* ---- The manual ---- */
 
-static char *read_manual(void) {
-    FILE *file = fopen(FORMATS_MANUAL, "rb");
-    cr_assert_not_null(file, "%s", FORMATS_MANUAL);
-    char *text = calloc(1, 1 << 16);
-    cr_assert_not_null(text);
-    cr_assert_lt(fread(text, 1, (1 << 16) - 1, file), (1 << 16) - 1);
-    fclose(file);
-    return text;
-}
-
 /* The rows of its table of formats say what the functions do. */
 Test(formats, the_manual_has_these_numbers) {
-    char *manual = read_manual(), row[256];
+    char *manual, row[256];
+    size_t length;
+    struct error error;
+    cr_assert(file_read(FORMATS_MANUAL, &manual, &length, &error), "%s", error.text);
     for (int format = 0; format < FORMAT_COUNT; format++) {
         int minus = format_codes(format) / 2, fraction_bits = published[format].fraction_bits;
         double minus_zero = format_decode(format, (uint8_t)minus);
