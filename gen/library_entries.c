@@ -270,7 +270,7 @@ static bool note_leftover(void *sink, const char *path, struct error *error) {
     return true;
 }
 
-/* Removes the file, and the folder if it was the last in it. */
+/* Removes the file, and the folder if it was the last in it and no instance is to be there. */
 static bool remove_leftover(void *sink, const char *path, struct error *error) {
     struct library *library = sink;
     if (!remove_file(path, error))
@@ -279,7 +279,8 @@ static bool remove_leftover(void *sink, const char *path, struct error *error) {
     char *folder = strdup(path);
     if (folder) {
         *strrchr(folder, '/') = '\0';
-        rmdir(folder); /* one that still holds something stays */
+        if (!is_wanted(library, strrchr(folder, '/') + 1, ""))
+            rmdir(folder); /* one that still holds something stays */
     }
     free(folder);
     return true;
