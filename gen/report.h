@@ -6,6 +6,7 @@
 #include "assembly.h"
 #include "codeobject.h"
 #include "issue_model.h"
+#include "modifiers.h"
 #include "spec.h"
 #include "text.h"
 #include "verify_report.h"
@@ -20,7 +21,8 @@ struct report_request {
     int wave;                          /* likewise: 32 or 64; 0: 32 on RDNA, 64 on CDNA */
     const struct verify_shape *shapes; /* with a spec: problems that the kernel is run for, on the device "isa" */
     size_t shape_count;
-    double clock_ghz;  /* 0: none given, and no TFLOP/s in the report */
+    const struct modifiers_values *values; /* that they run with; NULL: the usual ones */
+    double clock_ghz;                      /* 0: none given, and no TFLOP/s in the report */
     int compute_units; /* goes with clock_ghz; 0: none given, the rate is then that of one compute unit */
 };
 

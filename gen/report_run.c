@@ -15,7 +15,8 @@
 /* ---- Running ---- */
 
 /* Inputs as verification has them; results are not looked at. */
-static bool run_problem(const struct execute_target *target, const struct verify_shape *shape, struct error *error) {
+static bool run_problem(const struct execute_target *target, const struct verify_shape *shape,
+                        const struct modifiers_values *values, struct error *error) {
     const struct spec *spec = &target->instance->spec;
     struct reference_problem problem = {.batch = shape->batch,
                                         .heads_q = shape->heads_q,
@@ -25,7 +26,7 @@ static bool run_problem(const struct execute_target *target, const struct verify
                                         .head_dim = spec->value[SPEC_HEAD_DIM],
                                         .head_dim_v = spec->value[SPEC_HEAD_DIM_V]};
     problem.scale = 1 / sqrt((double)problem.head_dim);
-    const struct modifiers_choice choice = modifiers_usual(INPUT_RANDOM, 0);
+    struct modifiers_choice choice = modifiers_usual(INPUT_RANDOM, 0);
     struct modifiers modifiers;
     size_t rows_q = (size_t)(shape->batch * shape->heads_q * shape->seqlen_q);
     size_t rows_k = (size_t)(shape->batch * shape->heads_k * shape->seqlen_k);
@@ -35,6 +36,8 @@ static bool run_problem(const struct execute_target *target, const struct verify
     float *lse = calloc(rows_q + 1, sizeof *lse);
     struct findings findings = {0};
     struct execute_request request = {.problem = &problem, .page_size = 16, .lse = lse};
+    if (values)
+        choice.values = *values;
     bool done = modifiers_make(target->instance, &choice, 1, &problem, &modifiers, error);
     if (done && !(bits && lse))
         done = error_set(error, ERROR_RUN, "no memory for the tensors of %zu and %zu rows; run a smaller shape", rows_q,
@@ -183,7 +186,7 @@ bool report_run_shapes(const struct report_request *request, const struct instan
     bool done = true;
     for (size_t i = 0; done && i < request->shape_count; i++) {
         report->problems[i].shape = request->shapes[i];
-        done = run_problem(&target, &request->shapes[i], error) &&
+        done = run_problem(&target, &request->shapes[i], request->values, error) &&
                count_problem(&target, report, &report->problems[i], error);
     }
     execute_close(&target);

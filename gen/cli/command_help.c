@@ -73,7 +73,7 @@ static void add_field(struct text *out, const struct spec_field *field) {
                 separator = ", ";
             }
         if (numbers_form(field))
-            text_printf(&right, ", or %s for verify and tune", numbers_form(field));
+            text_printf(&right, ", or %s for verify, tune and report", numbers_form(field));
         text_puts(&right, "]");
     } else {
         snprintf(left, sizeof left, "--%s N", field->option);

@@ -156,6 +156,7 @@ static bool take_shapes(const struct arguments *arguments, struct verify_shape s
             return false;
     request->shapes = shapes;
     request->shape_count = (size_t)own->shapes.count;
+    request->values = &arguments->kernel.values;
     return true;
 }
 

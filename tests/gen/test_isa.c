@@ -216,7 +216,6 @@ Test(isa, blocks_times_executions_are_what_was_executed) {
     }
 }
 
-/* Control comes to a block as often as it runs. */
 /* What modifiers and layouts read is made for a report's run as for verification. */
 Test(isa, problems_with_modifiers_and_layouts) {
     static const char *const settings[][6] = {
@@ -231,6 +230,26 @@ Test(isa, problems_with_modifiers_and_layouts) {
     }
 }
 
+/* Numbers that are given are those that a problem runs with: a window of one key is one tile of each row block. */
+Test(isa, values_of_modifiers_that_are_given) {
+    const struct spec spec = make_spec((const char *const[]){"hd=64", "window=sliding", NULL});
+    const struct verify_shape shape = {1, 1, 1, 64, 640};
+    struct modifiers_values values = modifiers_values_none();
+    struct report_request request = {
+        .spec = &spec, .engine = engine, .shapes = &shape, .shape_count = 1, .values = &values};
+    double tiles[2];
+    for (int i = 0; i < 2; i++) {
+        struct report report;
+        struct error error;
+        values.window_left = values.window_right = i == 0 ? 0 : -1;
+        cr_assert(report_run(&request, &report, &error), "%s", error.text);
+        tiles[i] = verify_counter_value(&report.problems[0].counted, "matrix_instructions", "");
+        report_free(&report);
+    }
+    cr_expect_eq(tiles[0] * 10, tiles[1], "%g, %g", tiles[0], tiles[1]); /* 64 of 640 keys */
+}
+
+/* Control comes to a block as often as it runs. */
 Test(isa, entries_are_executions) {
     struct report report = run(kernels[0], &(struct verify_shape){1, 2, 1, 130, 333});
     const struct report_problem *problem = &report.problems[0];
