@@ -4,6 +4,7 @@ local rdna3 = load("arch/rdna3.lua")
 local family = {}
 for name, value in pairs(rdna3) do family[name] = value end
 family.family = "rdna4"
+family.grid_max = 65536 -- the numbers of a workgroup in the second and third dimension share a register
 -- Loads that transpose: from memory, or from LDS; device/FILE.hip has the function.
 family.transposing = { wave32 = { from = "global", file = "transpose_gfx12" } }
 family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }

@@ -191,6 +191,10 @@
 //% constraint("seqlen_q", "max", math.min(1 << 30, ((1 << 32) - 1) // threads * block_q)) -- fewer than 2^32 work items in a grid's dimension
 //% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
+//% if arch.grid_max then
+//%     constraint("batch", "max", arch.grid_max)
+//%     constraint("heads_q", "max", arch.grid_max * spec.gqa // slices)
+//% end
 //%
 //% local heads = spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
 //% kernel {

@@ -57,6 +57,10 @@
 //% constraint("head_dim", "min", 0)
 //% constraint("head_dim", "max", 1 << 16)
 //% constraint(tiles, "max", most_tiles)
+//% if arch.grid_max then
+//%     constraint("batch", "max", arch.grid_max)
+//%     constraint("heads_k", "max", arch.grid_max)
+//% end
 //%
 //% kernel {
 //%     workgroup = threads,
