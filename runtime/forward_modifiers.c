@@ -8,7 +8,10 @@
 #include "problem.h"
 
 #define PAGE_SIZE_MAX 256
-#define SEVERAL       2 /* a number of pages, or of rows, that the problem does not tell */
+#define WINDOW_MAX    (1 << 30) /* keys, which no instance serves more of: any wider window is as wide */
+#define SOFTCAP_MIN   1e-30F
+#define SOFTCAP_MAX   1e30F /* between them float32 holds a cap times log2 e, and 2 over a cap */
+#define SEVERAL       2     /* a number of pages, or of rows, that the problem does not tell */
 
 struct modified {
     const fmha_forward_problem *problem;
@@ -132,8 +135,8 @@ static fmha_status take_window(struct modified *m) {
         return FMHA_OK;
     }
     turn_on(m, FMHA_KEY_WINDOW);
-    m->operands->value[FMHA_VALUE_WINDOW_LEFT] = p->window_left;
-    m->operands->value[FMHA_VALUE_WINDOW_RIGHT] = p->window_right;
+    m->operands->value[FMHA_VALUE_WINDOW_LEFT] = p->window_left < WINDOW_MAX ? p->window_left : WINDOW_MAX;
+    m->operands->value[FMHA_VALUE_WINDOW_RIGHT] = p->window_right < WINDOW_MAX ? p->window_right : WINDOW_MAX;
     if (p->sink_keys > 0 && p->window_left != -1) { /* else they are seen anyway */
         turn_on(m, FMHA_KEY_SINK_KEYS);
         m->operands->value[FMHA_VALUE_SINK_KEYS] = p->sink_keys;
@@ -174,10 +177,10 @@ static fmha_status take_softcap(struct modified *m) {
     if (softcap == 0) {
         return FMHA_OK;
     }
-    if (!isfinite(softcap) || softcap < 0) {
+    if (!(softcap >= SOFTCAP_MIN && softcap <= SOFTCAP_MAX)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: softcap: expected a finite number above 0, got %g; set it to the bound of the "
-                         "scores, or to 0 for none",
+                         "fmha_forward: softcap: expected a number from 1e-30 to 1e30, got %g; set it to the bound of "
+                         "the scores, or to 0 for none",
                          (double)softcap);
     }
     turn_on(m, FMHA_KEY_SOFTCAP);

@@ -1,4 +1,5 @@
 //% -- Sliding window: of the keys left of the diagonal those that are at most window_left away, right of it those at most window_right; -1: all.
+//% local most = (1 << 30) - 1
 //% modifier {
 //%     name = "window", diagonal = true,
 //%     arguments = function()
@@ -9,11 +10,11 @@
 //%         end
 //%     end,
 //%     members = function()
-    int left, right; /* 2^30: unbounded, as no tensor has so many keys */
+    int left, right; /* 2^30 - 1: unbounded, as no key is further away; and the sum with any number of a key stays within 32 bits */
 //%     end,
 //%     begin = function()
-    score.left = arguments.window_left < 0 ? 1 << 30 : arguments.window_left;
-    score.right = arguments.window_right < 0 ? 1 << 30 : arguments.window_right;
+    score.left = arguments.window_left < 0 ? $(most) : fmha_min(arguments.window_left, $(most));
+    score.right = arguments.window_right < 0 ? $(most) : fmha_min(arguments.window_right, $(most));
 //%     end,
 //%     span = function()
     low = fmha_max(low, query + score.diagonal - score.left);

@@ -62,11 +62,13 @@ static void set_up(void) {
     const char *const more[] = {FMHAGEN_PATH, "library",        folder, "--no-compile", "--arch",
                                 "gfx1151",    "--hd",           "64",   "--dtype",      "f16,bf16",
                                 "--v-layout", "row,transposed", NULL};
-    const char *const *const commands[] = {command, more};
-    char path[600] = "", *list = path;
+    const char *const windows[] = {FMHAGEN_PATH, "library", folder, "--no-compile", "--arch",   "gfx1151",
+                                   "--hd",       "64",      "--op", "forward",      "--window", NULL};
+    const char *const *const commands[] = {command, more, windows};
+    char path[900] = "", *list = path;
     support_make_folder(folder);
     size_t length = strlen(folder);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         char *words;
         int code;
         snprintf(folder + length, sizeof folder - length, "/%d", i);
@@ -354,8 +356,11 @@ Test(forward, strided_views) {
                                        .instance = "f16_d64"};
     static const struct trial other = {F16,         SHAPE(1, 3, 3, 17, 31), .v_layout = ROWS_FIRST, .pad = 16,
                                        .offset = 8, .instance = "f16_d64"};
+    /* Q and K as [batch][heads][seqlen], V as a projection leaves it. */
+    static const struct trial view = {F16, SHAPE(1, 16, 16, 62, 62), .v_layout = ROWS_FIRST, .instance = "f16_d64"};
     expect_right(&trial);
     expect_right(&other);
+    expect_right(&view);
     finish();
 }
 
@@ -393,6 +398,47 @@ Test(forward, transposed_v) {
                                       .instance = "bf16_d64_vt"};
     expect_right(&trial);
     expect_right(&bf16);
+    finish();
+}
+
+static void *put_ones(const char *label) {
+    uint16_t ones[HEAD_DIM];
+    void *address;
+    for (int i = 0; i < HEAD_DIM; i++) {
+        ones[i] = encode(FMHA_DTYPE_F16, 64);
+    }
+    cr_assert_eq(fmha_memory_alloc(device, sizeof ones, label, &address), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_memory_write(device, address, ones, sizeof ones), FMHA_OK);
+    return address;
+}
+
+/* As many keys as an instance serves, all of them in one row, of which the last query sees four: the numbers of keys
+ * and the ends of the widest windows stay within 32 bits. */
+Test(forward, windows_at_the_most_keys) {
+    static const int32_t right[] = {0, -1, 1 << 30, INT32_MAX};
+    fmha_forward_problem problem = FMHA_FORWARD_PROBLEM_INIT;
+    problem.dtype = FMHA_DTYPE_F16;
+    problem.head_dim = HEAD_DIM;
+    problem.scale = 0.125F;
+    problem.batch = problem.heads_q = problem.heads_k = problem.seqlen_q = 1;
+    problem.seqlen_k = 1 << 30;
+    problem.q.data = put_ones("q");
+    problem.k.data = put_ones("k");
+    problem.v.data = put_ones("v");
+    problem.o.data = put_ones("o");
+    problem.lse = put_ones("lse");
+    problem.window = 1;
+    problem.window_left = 3;
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        uint16_t o;
+        float lse;
+        problem.window_right = right[i];
+        cr_assert_eq(fmha_forward(device, &problem), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_eq(fmha_memory_read(device, &o, problem.o.data, sizeof o), FMHA_OK);
+        cr_assert_eq(fmha_memory_read(device, &lse, problem.lse, sizeof lse), FMHA_OK);
+        cr_expect_eq(decode(FMHA_DTYPE_F16, o), 1, "window 3,%d: O %g", right[i], decode(FMHA_DTYPE_F16, o));
+        cr_expect(fabs((double)lse - (8 + log(4))) < 1e-5, "window 3,%d: LSE %g", right[i], (double)lse);
+    }
     finish();
 }
 

@@ -405,6 +405,10 @@ Test(forward_modifiers, every_value_is_packed) {
     p.dropout_seed = UINT64_MAX;
     launch(&p);
     cr_expect_eq(launched_value(VALUES - 2), -1, "a word of 64 bits");
+    p.window_left = p.window_right = INT32_MAX; /* as wide as any instance's keys, which says no more */
+    launch(&p);
+    cr_expect_eq(launched_value(0), 1 << 30);
+    cr_expect_eq(launched_value(1), 1 << 30);
     tear_down();
 }
 
@@ -554,12 +558,18 @@ Test(forward_modifiers, windows_that_are_refused) {
 }
 
 Test(forward_modifiers, numbers_that_are_refused) {
-    REFUSED(p.softcap = -1, "softcap: expected a finite number above 0, got -1; set it to the bound of the scores, or "
-                            "to 0 for none");
-    REFUSED(p.softcap = INFINITY, "softcap: expected a finite number above 0, got inf; set it to the bound of the "
+    REFUSED(p.softcap = -1,
+            "softcap: expected a number from 1e-30 to 1e30, got -1; set it to the bound of the scores, or "
+            "to 0 for none");
+    REFUSED(p.softcap = INFINITY, "softcap: expected a number from 1e-30 to 1e30, got inf; set it to the bound of the "
                                   "scores, or to 0 for none");
-    REFUSED(p.softcap = NAN, "softcap: expected a finite number above 0, got nan; set it to the bound of the scores, "
-                             "or to 0 for none");
+    REFUSED(p.softcap = NAN,
+            "softcap: expected a number from 1e-30 to 1e30, got nan; set it to the bound of the scores, "
+            "or to 0 for none");
+    REFUSED(p.softcap = 9e-31F, "softcap: expected a number from 1e-30 to 1e30, got 9e-31; set it to the bound of the "
+                                "scores, or to 0 for none");
+    REFUSED(p.softcap = 2e30F, "softcap: expected a number from 1e-30 to 1e30, got 2e+30; set it to the bound of the "
+                               "scores, or to 0 for none");
     REFUSED(p.dropout = 1, "dropout: expected a probability of 0 and up, below 1, got 1; set it to that of dropping a "
                            "weight");
     REFUSED(p.dropout = -0.5F, "dropout: expected a probability of 0 and up, below 1, got -0.5; set it to that of "
