@@ -266,7 +266,8 @@ typedef struct fmha_forward_problem {
     int32_t window; /* 1: a query sees keys that are at most window_left before and window_right behind its diagonal */
     int32_t window_left, window_right; /* keys, 0 and up; -1: no bound. Without `window` both are 0 */
     int32_t sink_keys;                 /* so many of a sequence's first keys are seen whatever window_left; 0 and up */
-    float softcap;                     /* scores s become softcap * tanh(s / softcap); 1e-30 to 1e30; 0: off */
+    float softcap;                     /* scores s become softcap * tanh(s / softcap), off by up to softcap * 2^-20 for
+                                          rounding, so that no cap is 0, not a great number; 1e-30 to 1e30; 0: off */
     float dropout;                     /* probability by which a weight is dropped; 0 (off) and up, below 1 */
     int32_t varlen;                    /* enum fmha_varlen */
     int32_t page_size;                 /* keys of a page, a power of two from 1 to 256; 0 exactly without block_table */

@@ -1,7 +1,6 @@
 #include "forward_modifiers.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "driver.h"
