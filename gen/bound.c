@@ -90,6 +90,20 @@ static double score_error(const struct reference_row *row, int64_t j, double non
     return problem->modify ? modified_error(row, j, error) : error;
 }
 
+/* Where the keys were split, each part's weights are weighed by its LSE: that of lse_bound, whose sizes are at most
+ * those of all scores. A key's own part may lie as far off as all others together. */
+static void add_split_errors(struct terms *terms, const struct reference_row *row) {
+    double largest = 0;
+    for (int64_t j = 0; j < terms->keys; j++)
+        largest = fmax(largest, fabs(row->score[j]));
+    double log_sum = log((double)terms->entries + 1);
+    double of_lse = 1.5 * E * largest + 2.5 * E * log_sum + E + gamma_of((double)terms->keys + terms->rescales);
+    for (int64_t j = 0; j < terms->entries; j++) {
+        terms->delta[j] += of_lse;
+        terms->delta_max = fmax(terms->delta_max, terms->delta[j]);
+    }
+}
+
 /* delta_j, in three parts: the score; the subtraction of the maximum, together with those of the maxima of later tiles
  * from each other, which telescope to m - s_j; the hardware's 2^x, one e, in P and in each rescaling. A sink is a score
  * that is log2 e, rounded, times what was given, rounded. */
@@ -106,6 +120,8 @@ static void exponent_errors(struct terms *terms, const struct reference_row *row
                           E * terms->below[j] + (terms->rescales + 1) * E;
         terms->delta_max = fmax(terms->delta_max, terms->delta[j]);
     }
+    if (row->problem->splits > 1)
+        add_split_errors(terms, row);
 }
 
 /* When every delta is small: exp(delta) <= 1 + delta + delta^2 and exp(-delta) >= 1 - delta. A weight is largest when

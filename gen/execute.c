@@ -1,10 +1,12 @@
 #include "execute.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "halves.h"
 #include "index_text.h"
 #include "operands.h"
 #include "tensor.h"
@@ -104,6 +106,7 @@ struct run {
     const struct execute_request *request;
     struct operands operands;
     struct buffer buffers[FMHA_BUFFER_COUNT];
+    float *o_partial, *lse_partial; /* of splits, as the kernel left them */
     struct error *error;
 };
 
@@ -224,7 +227,16 @@ static bool launch(struct run *run, struct findings *findings) {
 
 /* The host's copy of an output, which says of what does not exist that nobody wrote it. */
 static void *output_of(const struct run *run, int which) {
-    return which == FMHA_BUFFER_O ? (void *)run->request->o_bits : run->request->lse;
+    switch (which) {
+    case FMHA_BUFFER_O:
+        return run->request->o_bits;
+    case FMHA_BUFFER_O_PARTIAL:
+        return run->o_partial;
+    case FMHA_BUFFER_LSE_PARTIAL:
+        return run->lse_partial;
+    default:
+        return run->request->lse;
+    }
 }
 
 static bool read_runs(const struct run *run, const struct tensor *tensor, const void *address, void *packed) {
@@ -283,6 +295,74 @@ static bool check_tensor(const struct run *run, int which, struct findings *find
     return done;
 }
 
+/* ---- Partial results ---- */
+
+static bool partials_new(struct run *run) {
+    const struct tensor *o = &run->operands.tensors[FMHA_BUFFER_O_PARTIAL];
+    const struct tensor *lse = &run->operands.tensors[FMHA_BUFFER_LSE_PARTIAL];
+    if (!run->operands.has[FMHA_BUFFER_O_PARTIAL] || !run->operands.has[FMHA_BUFFER_LSE_PARTIAL])
+        return true;
+    run->o_partial = malloc((size_t)(tensor_elements(o) + 1) * sizeof(float));
+    run->lse_partial = malloc((size_t)(tensor_elements(lse) + 1) * sizeof(float));
+    return (run->o_partial && run->lse_partial) || no_memory(run, (size_t)tensor_elements(o) * sizeof(float), o->label);
+}
+
+static bool is_unwritten(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits == EXECUTE_POISON_F32;
+}
+
+/* The host's row of a split: [splits][batch][heads][seqlen], of a packed batch [batch][splits][heads][seqlen]. */
+static int64_t partial_row(const struct run *run, int64_t split, int64_t row) {
+    const struct reference_problem *problem = run->request->problem;
+    int64_t rows_of_batch = problem->heads_q * problem->seqlen_q;
+    bool packed = run->operands.tensors[FMHA_BUFFER_O_PARTIAL].starts != NULL;
+    return packed ? (row / rows_of_batch * run->request->splits + split) * rows_of_batch + row % rows_of_batch
+                  : split * problem->batch * rows_of_batch + row;
+}
+
+/* O and LSE of one row. What was not written makes O and LSE look so. A part without keys weighs nothing, whatever it
+ * has for O. */
+static void merge_row(const struct run *run, enum half_type type, int64_t row) {
+    const struct execute_request *request = run->request;
+    int64_t columns = request->problem->head_dim_v;
+    double largest = -INFINITY, sum = 0;
+    bool written = true;
+    for (int64_t split = 0; split < request->splits; split++) {
+        float lse = run->lse_partial[partial_row(run, split, row)];
+        written = written && !is_unwritten(lse);
+        if (isnan(lse) || (double)lse > largest)
+            largest = (double)lse;
+    }
+    for (int64_t split = 0; split < request->splits && largest > -INFINITY; split++)
+        sum += exp((double)run->lse_partial[partial_row(run, split, row)] - largest);
+    for (int64_t d = 0; d < columns; d++) {
+        double o = 0;
+        for (int64_t split = 0; split < request->splits; split++) {
+            int64_t from = partial_row(run, split, row);
+            double lse = (double)run->lse_partial[from];
+            float part = run->o_partial[from * columns + d];
+            written = written && !is_unwritten(part);
+            if (lse > -INFINITY || isnan(lse))
+                o += exp(lse - largest) / sum * (double)part;
+        }
+        request->o_bits[row * columns + d] = written ? half_from_double(type, o) : (uint16_t)EXECUTE_POISON;
+    }
+    if (request->lse && written)
+        request->lse[row] = (float)(largest > -INFINITY || isnan(largest) ? largest + log(sum) : -INFINITY);
+    else if (request->lse)
+        memcpy(&request->lse[row], &(uint32_t){EXECUTE_POISON_F32}, sizeof(uint32_t));
+}
+
+static void merge(const struct run *run) {
+    const struct reference_problem *problem = run->request->problem;
+    const struct spec *spec = &run->target->instance->spec;
+    enum half_type type = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
+    for (int64_t row = 0; run->o_partial && row < problem->batch * problem->heads_q * problem->seqlen_q; row++)
+        merge_row(run, type, row);
+}
+
 bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,
                  struct error *error) {
     struct run run = {.target = target, .request = request, .error = error};
@@ -290,8 +370,13 @@ bool execute_run(const struct execute_target *target, const struct execute_reque
     for (int which = 0; done && which < FMHA_BUFFER_COUNT; which++)
         done = !run.operands.has[which] || send_tensor(&run, which);
     done = done && launch(&run, findings);
+    done = done && partials_new(&run);
     for (int which = 0; done && which < FMHA_BUFFER_COUNT; which++)
         done = !run.operands.has[which] || check_tensor(&run, which, findings);
+    if (done)
+        merge(&run);
+    free(run.o_partial);
+    free(run.lse_partial);
     for (int which = 0; which < FMHA_BUFFER_COUNT; which++) {
         fmha_memory_free(target->device, run.buffers[which].address);
         free(run.buffers[which].image);

@@ -22,10 +22,11 @@ struct execute_request {
     int64_t page_size;                       /* where K and V are paged: a power of two */
     uint64_t page_seed;                      /* of the order in which pages are handed out */
     int64_t page_spare;                      /* pages before the first that a sequence may have */
-    struct user_reference *user;             /* of a modifier from outside; NULL: there is none */
-    const uint16_t *q_bits; /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
-    const uint16_t *k_bits; /* [batch][heads_k][seqlen_k][head_dim] */
-    const uint16_t *v_bits; /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */
+    int64_t splits; /* of decoding, more than 1: the partial results of so many are merged here, in float64 */
+    struct user_reference *user; /* of a modifier from outside; NULL: there is none */
+    const uint16_t *q_bits;      /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
+    const uint16_t *k_bits;      /* [batch][heads_k][seqlen_k][head_dim] */
+    const uint16_t *v_bits;      /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */
     uint16_t *o_bits; /* receives [batch][heads_q][seqlen_q][head_dim_v]; EXECUTE_POISON where nothing was written */
     float *lse;       /* receives [batch][heads_q][seqlen_q], the same; NULL: the kernel gets no such buffer */
 };

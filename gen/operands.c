@@ -218,6 +218,31 @@ static bool add_lse(const struct making *making) {
     return true;
 }
 
+/* [splits][batch][heads_q][seqlen_q][columns], of a packed batch [splits][heads_q][tokens_q][columns]; f32, contiguous.
+ */
+static bool add_partial(const struct making *making, enum fmha_buffer buffer, int64_t columns) {
+    struct tensor *tensor = add_rows(making, buffer, false, columns);
+    int64_t splits = making->request->splits, batch = tensor->batch;
+    tensor->element_bytes = sizeof(float);
+    tensor->output = true;
+    if (making->packed) {
+        tensor->heads *= splits;
+    } else {
+        int64_t *lengths = own(making, splits * batch, sizeof *lengths, tensor->label);
+        if (!lengths)
+            return false;
+        for (int64_t index = 0; index < splits * batch; index++)
+            lengths[index] = tensor->lengths ? tensor->lengths[index % batch] : tensor->length;
+        tensor->lengths = tensor->lengths ? lengths : NULL;
+        tensor->blocks *= splits;
+        tensor->batch *= splits;
+    }
+    if (!tensor_lay(tensor, &(struct tensor_layout){.order = TENSOR_BHSD, .offset = LSE_GUARD}, 1))
+        return too_large(making);
+    tensor->elements += LSE_GUARD + making->instance->spec.value[SPEC_BLOCK_M] * columns;
+    return true;
+}
+
 /* ---- What modifiers and layouts read ---- */
 
 /* The number that the instance wants a value to be a multiple of. */
@@ -409,7 +434,11 @@ static bool add_one(const struct making *making, enum fmha_buffer buffer) {
     size_t bias_bytes = has_word(making->instance, SPEC_BIAS, "f32") ? sizeof(float) : sizeof(uint16_t);
     switch (buffer) {
     case FMHA_BUFFER_LSE:
-        return !making->request->lse || add_lse(making);
+        return !making->request->lse || making->request->splits > 1 || add_lse(making);
+    case FMHA_BUFFER_O_PARTIAL:
+        return making->request->splits <= 1 || add_partial(making, buffer, problem->head_dim_v);
+    case FMHA_BUFFER_LSE_PARTIAL:
+        return making->request->splits <= 1 || add_partial(making, buffer, 1);
     case FMHA_BUFFER_CU_SEQLENS_Q:
         return !making->packed || add_cumulative(making, buffer, making->starts_q, making->tokens_q);
     case FMHA_BUFFER_CU_SEQLENS_K:
@@ -480,6 +509,7 @@ static void set_values(const struct making *making) {
                   [FMHA_VALUE_BLOCK_MASK_Q] = problem->block_mask_q,
                   [FMHA_VALUE_BLOCK_MASK_K] = problem->block_mask_k,
                   [FMHA_VALUE_TOKENS_Q] = making->tokens_q,
+                  [FMHA_VALUE_SPLITS] = making->request->splits > 1 ? making->request->splits : 1,
                   [FMHA_VALUE_DROPOUT_SEED] = (int64_t)problem->dropout_seed,
                   [FMHA_VALUE_DROPOUT_OFFSET] = (int64_t)problem->dropout_offset},
         .real = {[FMHA_REAL_SCALE] = (float)problem->scale,
@@ -512,6 +542,7 @@ bool operands_make(const struct instance *instance, const struct execute_request
     *operands = (struct operands){0};
     if (!make_sequences(&making) || !add_tensors(&making))
         return false;
+    operands->tensors[FMHA_BUFFER_O].output = request->splits <= 1; /* else nobody may write there */
     set_values(&making);
     set_strides(&making);
     return add_others(&making);

@@ -58,6 +58,7 @@ struct reference_problem {
 
     const double *sink; /* [heads_q]: a score without a value, in the denominator and LSE; -INFINITY: none */
 
+    int64_t splits; /* more than 1: what is held against it was merged from so many parts of the keys by float32 LSEs */
     double dropout; /* probability: see reference_keeps */
     uint64_t dropout_seed, dropout_offset;
 };

@@ -31,6 +31,7 @@ struct standing_case {
     int64_t page_size, page_spare; /* of instances whose K and V are paged; page_spare: pages before theirs */
     bool has_lengths;              /* where the instance has lengths; else modifiers.h chooses them */
     int64_t lengths_q[STANDING_SEQUENCES_MAX], lengths_k[STANDING_SEQUENCES_MAX];
+    int64_t splits; /* of decoding: workgroups that share a row's keys */
     bool without_lse;
     bool
         far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */

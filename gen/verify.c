@@ -65,9 +65,9 @@ struct session {
 
 static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
-    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD)
+    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE)
         return error_set(error, ERROR_USAGE,
-                         "verify: expected --op forward or pack, got %s: no reference is built for it",
+                         "verify: expected --op forward, decode or pack, got %s: no reference is built for it",
                          spec_word(spec, SPEC_OP));
     const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
@@ -103,6 +103,7 @@ static bool make_problem(const struct session *session, size_t index, struct ref
     const struct standing_case *one = &session->cases[index];
     struct modifiers_choice choice = one->modifiers;
     *problem = plain_problem(session, one);
+    problem->splits = one->splits;
     if (session->user) {
         problem->modify = user_reference_score;
         problem->modify_context = session->user;
@@ -124,6 +125,7 @@ static struct execute_request layouts_of(const struct session *session, size_t i
                                     .page_size = one->page_size,
                                     .page_seed = seed_of(session, index),
                                     .page_spare = one->page_spare,
+                                    .splits = one->splits,
                                     .user = session->user};
 }
 
@@ -179,6 +181,17 @@ static void take_values(const struct modifiers_values *given, struct modifiers_v
         own->dropout = given->dropout;
 }
 
+/* Of decoding: none, few, more than there are tiles. */
+static void set_splits(struct session *session) {
+    static const int64_t by_turns[] = {1, 2, 3, 5, 40};
+    if (session->instance->spec.value[SPEC_OP] != SPEC_OP_DECODE)
+        return;
+    for (size_t index = 0; index < session->case_count; index++)
+        session->cases[index].splits = session->options->splits
+                                           ? session->options->splits
+                                           : by_turns[index % (sizeof by_turns / sizeof *by_turns)];
+}
+
 static bool list_cases(struct session *session, struct error *error) {
     const struct verify_options *options = session->options;
     size_t room = options->shape_count ? 2 * options->shape_count : STANDING_MAX;
@@ -203,6 +216,7 @@ static bool list_cases(struct session *session, struct error *error) {
             one->q.order = one->k.order = one->v.order = one->o.order = order;
         }
     }
+    set_splits(session);
     return true;
 }
 

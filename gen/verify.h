@@ -42,7 +42,8 @@ struct verify_options {
     int64_t page_size;              /* of given shapes where K and V are paged: a power of two, 1 to 256 */
     enum verify_inputs inputs;
     enum verify_layout layout;
-    int schedules; /* 1 and up: runs of each case, each with the waves in another order; results must be the same */
+    int64_t splits; /* of decoding, for all cases; 0: each its own */
+    int schedules;  /* 1 and up: runs of each case, each with the waves in another order; results must be the same */
     bool without_checks; /* of every access to memory, on an emulated device */
     bool count;          /* what the kernel does, on an emulated device */
     const char *device;  /* "emu:gfx1151", "hip:1"; "isa": "isa:" and the spec's arch; NULL: "emu:" and that */

@@ -43,7 +43,10 @@ static bool count_tiles(const int32_t *field, const struct reference_problem *wh
     struct reference_problem problem = *whole;
     problem.bias.values = problem.attn_mask.values = NULL;
     problem.modify = NULL;
-    int64_t fused = field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1, rows = field[SPEC_BLOCK_M] / fused;
+    /* Of decoding the rows of all heads of a key head are one list: each block of it looks at the keys of all. */
+    bool decode = field[SPEC_OP] == SPEC_OP_DECODE;
+    int64_t fused = decode ? problem.heads_q / problem.heads_k : field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1;
+    int64_t rows = decode ? problem.seqlen_q : field[SPEC_BLOCK_M] / fused;
     int64_t keys = field[SPEC_BLOCK_K], row_tiles = (problem.seqlen_k + keys - 1) / keys;
     bool *loaded = calloc((size_t)(problem.batch * problem.heads_k * row_tiles) + 1, sizeof *loaded);
     *tiles = (struct tiles){0, 0, 0};
@@ -53,13 +56,15 @@ static bool count_tiles(const int32_t *field, const struct reference_problem *wh
         int64_t batch = group / problem.heads_q, head = group % problem.heads_q;
         bool *of_head = loaded + (batch * problem.heads_k + head / (problem.heads_q / problem.heads_k)) * row_tiles;
         int64_t seqlen_k = reference_seqlen_k(&problem, batch);
+        int64_t listed = fused * reference_seqlen_q(&problem, batch), block = field[SPEC_BLOCK_M];
+        int64_t blocks = decode ? (listed + block - 1) / block : 1;
         for (int64_t first = 0; first < problem.seqlen_q; first += rows) {
             int64_t before = tiles->needed;
             for (int64_t tile = 0; tile * keys < seqlen_k; tile++) {
                 bool seen = false;
                 for (int64_t of = head; of < head + fused && !seen; of++)
                     seen = reference_sees_some(&problem, batch, of, first, rows, tile * keys, keys);
-                tiles->needed += seen;
+                tiles->needed += seen ? blocks : 0;
                 if (seen && !of_head[tile]) {
                     of_head[tile] = true;
                     tiles->keys += seqlen_k - tile * keys < keys ? seqlen_k - tile * keys : keys;

@@ -16,6 +16,7 @@ struct verify_arguments {
     struct option_list shapes;
     const char *q_lens, *k_lens;
     int64_t page_size;
+    int64_t splits;
     int64_t seed, schedules;
     double scale;
     const char *inputs, *layout, *device, *checks;
@@ -194,6 +195,7 @@ static bool make_options(const struct arguments *arguments, struct shapes *shape
     if (own->page_size & (own->page_size - 1))
         return error_set(error, ERROR_USAGE, "--page-size: expected a power of two from 1 to 256, got %" PRId64,
                          own->page_size);
+    options->splits = own->splits;
     options->schedules = (int)own->schedules;
     options->without_checks = own->checks && strcmp(own->checks, "off") == 0;
     options->count = own->count;
@@ -262,6 +264,13 @@ static const struct option_row options[] = {
      .maximum = 256,
      .help = "with --paged: keys of a page, a power of two up to 256; default: 16, in the standing set also 1, 64 and "
              "256"},
+    {.name = "splits",
+     .kind = OPTION_NUMBER,
+     .offset = offsetof(struct verify_arguments, splits),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 65536,
+     .help = "with --op decode: workgroups that share the keys of a row; default: each case its own"},
     {.name = "inputs",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, inputs),

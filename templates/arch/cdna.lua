@@ -43,6 +43,7 @@ return {
             kq = { wave64 = kq },
             qk = { wave64 = qk },
         },
+        decode = { orientation = "kq", kq = { wave64 = load("arch/decode.lua").wide } },
         pack = { wave64 = { waves = 4 } },
     },
 }

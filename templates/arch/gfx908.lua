@@ -19,6 +19,7 @@ local kq = {
 }
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = forward.qk },
+    decode = chip.defaults.decode,
     pack = chip.defaults.pack,
 }
 return chip

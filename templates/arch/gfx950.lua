@@ -54,6 +54,7 @@ local qk = {
 }
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = { wave64 = qk } },
+    decode = chip.defaults.decode,
     pack = chip.defaults.pack,
 }
 chip.into_lds = { bytes = 16, file = "into_lds_gfx9" } -- bytes that a lane loads from memory into LDS; device/FILE.hip has the functions

@@ -36,6 +36,7 @@ return {
             kq = { wave32 = kq },
             qk = { wave32 = qk },
         },
+        decode = { orientation = "kq", kq = { wave32 = load("arch/decode.lua").narrow } },
         pack = { wave32 = { waves = 4 } },
     },
 }

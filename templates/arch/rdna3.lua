@@ -49,6 +49,7 @@ return {
             kq = { wave32 = kq, wave64 = kq },
             qk = { wave32 = qk, wave64 = qk },
         },
+        decode = { orientation = "kq", kq = { wave32 = load("arch/decode.lua").narrow, wave64 = load("arch/decode.lua").wide } },
         -- Four waves share a tile of 8 KiB: enough loads in flight, and in wave32 no share is so large that it takes many registers.
         pack = { wave32 = { waves = 4 }, wave64 = { waves = 4 } },
     },

@@ -28,6 +28,7 @@ family.defaults = {
         kq = { wave32 = kq, wave64 = rdna3.defaults.forward.kq.wave64 },
         qk = rdna3.defaults.forward.qk,
     },
+    decode = rdna3.defaults.decode,
     pack = rdna3.defaults.pack,
 }
 return family

@@ -8,7 +8,11 @@
     float sink[$(forward.wave_tiles)]; /* of a tile of rows, times log2 e */
 //%     end,
 //%     row_begin = function()
+//%         if spec.op == "decode" then
+    score.sink[r] = __builtin_amdgcn_workgroup_id_x() == 0 ? arguments.sink[head] * 1.4426950408889634f : -fmha_infinity(); /* once of all splits */
+//%         else
     score.sink[r] = arguments.sink[head] * 1.4426950408889634f;
+//%         end
 //%     end,
 //%     finish = function()
     {

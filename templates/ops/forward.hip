@@ -8,6 +8,7 @@
 //% local threads = spec.wave * spec.waves
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
+//% local decode = spec.op == "decode" -- see ops/decode.hip
 //% -- Each sequence of a batch has a length of its own: of queries, of keys; and rows of its own in a packed batch's tensors.
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
@@ -77,6 +78,8 @@
 //%     q_begin = packed and "rows.first_row * arguments.stride_q_row" or "batch * arguments.stride_q_batch",
 //%     o_begin = (packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch") .. (slices > 1 and " + rows.v_first" or ""),
 //%     writes_lse = "arguments.lse" .. (slices > 1 and " && rows.v_first == 0" or ""),
+//%     -- The query of a lane's row of tile r; of decoding each row has a head of its own, too.
+//%     query = decode and "rows.query[r]" or "rows.query[r] + (int)(rows.lane % " .. N .. ")",
 //%     lse_row = packed and "rows.head[r] * arguments.tokens_q + rows.first_row" or
 //%         "(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q",
 //% }
@@ -86,6 +89,11 @@
 //%     end
 //%     if packed or padded then
     int seqlen_q;
+//%     end
+//% end
+//% forward.split_members = function()
+//%     if decode then
+    int first[$(forward.wave_tiles)], count; /* number of a tile's first row among those of the key head, and how many there are */
 //%     end
 //% end
 //% forward.slice_members = function()
@@ -160,7 +168,7 @@
 //% }
 //% if packed then argument { name = "tokens_q", kind = "value", type = "i64" } end
 //% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do
-//%     if not (packed and name == "seqlen_q" or (packed or padded_keys) and name == "seqlen_k") then argument { name = name, kind = "value", type = "i32" } end
+//%     if not (packed and name == "seqlen_q" and not decode or (packed or padded_keys) and name == "seqlen_k") then argument { name = name, kind = "value", type = "i32" } end
 //% end
 //% argument { name = "scale", kind = "value", type = "f32" }
 //% for _, axis in ipairs { "q", "k" } do
@@ -183,11 +191,28 @@
 //%     constraint("256 % page_size", "equals", 0) -- a power of two
 //% end
 //% score.arguments()
+//% if decode then
+//%     argument { name = "batch", kind = "value", type = "i32" }
+//%     argument { name = "splits", kind = "value", type = "i32" }
+//%     local rows = packed and "heads_q tokens_q" or "batch heads_q seqlen_q"
+//%     local strides = packed and { "heads_q*tokens_q", "tokens_q" } or { "batch*heads_q*seqlen_q", "heads_q*seqlen_q", "seqlen_q" }
+//%     argument {
+//%         name = "o_partial", kind = "buffer", type = "f32", access = "write", optional = true, align = 16, shape = "splits " .. rows .. " head_dim_v",
+//%         strides = table.concat(strides, "*head_dim_v ") .. "*head_dim_v head_dim_v 1",
+//%     }
+//%     argument {
+//%         name = "lse_partial", kind = "buffer", type = "f32", access = "write", optional = true, shape = "splits " .. rows,
+//%         strides = table.concat(strides, " ") .. " 1",
+//%     }
+//%     constraint("splits", "min", 1)
+//%     constraint("splits", "max", 1 << 16)
+//% end
 //%
 //% constraint("heads_q % heads_k", "equals", 0)
 //% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
 //% constraint("heads_k", "min", 1)
 //% constraint("seqlen_q", "min", 0)
+//% if decode then constraint("heads_q / heads_k * seqlen_q", "max", 1 << 20) end
 //% constraint("seqlen_q", "max", math.min(1 << 30, ((1 << 32) - 1) // threads * block_q)) -- fewer than 2^32 work items in a grid's dimension
 //% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
@@ -196,10 +221,10 @@
 //%     constraint("heads_q", "max", arch.grid_max * spec.gqa // slices)
 //% end
 //%
-//% local heads = spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
+//% local heads = decode and "heads_k * ceil_div(heads_q / heads_k * seqlen_q, " .. spec.block_m .. ")" or spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
 //% kernel {
 //%     workgroup = threads,
-//%     grid = { "ceil_div(seqlen_q, " .. block_q .. ")", heads .. (slices > 1 and " * " .. slices or ""), "batch" },
+//%     grid = { decode and "splits" or "ceil_div(seqlen_q, " .. block_q .. ")", heads .. (slices > 1 and " * " .. slices or ""), "batch" },
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),
@@ -317,16 +342,30 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% if not packed and not padded_keys then
     const int seqlen_k = arguments.seqlen_k;
 //% end
+//% if decode then
+    const int group = arguments.heads_q / arguments.heads_k, first_query = 0;
+    const int blocks = (group * arguments.seqlen_q + $(spec.block_m - 1)) / $(spec.block_m); /* of rows of a key head */
+    const int split = (int)__builtin_amdgcn_workgroup_id_x();
+//%     if slices > 1 then
+    const int block = (int)__builtin_amdgcn_workgroup_id_y() / $(slices), v_slice = (int)__builtin_amdgcn_workgroup_id_y() % $(slices);
+//%     else
+    const int block = (int)__builtin_amdgcn_workgroup_id_y();
+//%     end
+    const int head = block / blocks * group, first_of_block = block % blocks * $(spec.block_m);
+//% else
     const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * $(block_q);
+//% end
 //% if slices > 1 then
+//%     if not decode then
     const int head = (int)__builtin_amdgcn_workgroup_id_y() / $(slices) * $(spec.gqa);
     const int v_slice = (int)__builtin_amdgcn_workgroup_id_y() % $(slices);
+//%     end
 //%     if forward.v_shared then
     const int v_first = fmha_min(v_slice * $(DV), $(spec.head_dim_v - DV)); /* the last slice ends where V does */
 //%     else
     const int v_first = v_slice * $(DV);
 //%     end
-//% else
+//% elseif not decode then
     const int head = (int)__builtin_amdgcn_workgroup_id_y() * $(spec.gqa);
 //% end
     const i64 batch = (int)__builtin_amdgcn_workgroup_id_z();
@@ -336,7 +375,11 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% elseif padded then
     const int seqlen_q = arguments.seqlens_q[batch];
 //% end
-//% if packed or padded then
+//% if decode then
+//%     local queries = (packed or padded) and "seqlen_q" or "arguments.seqlen_q"
+    if (first_of_block >= group * $(queries)) /* the grid is made for the longest sequence */
+        return;
+//% elseif packed or padded then
     if (first_query >= seqlen_q) /* the grid is made for the longest sequence */
         return;
 //% end
@@ -400,11 +443,21 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
     rows.lane = lane;
     rows.group = lane / $(N);
+//% if decode then
+    rows.count = group * $(forward.seqlen_q);
+//% end
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r) {
         const int row_tile = wave * $(forward.wave_tiles) + r;
+//% if decode then
+        rows.first[r] = first_of_block + row_tile * $(N);
+        const int row = fmha_min(rows.first[r] + (int)(lane % $(N)), rows.count - 1); /* the last one stands in for those past the end */
+        rows.query[r] = row % $(forward.seqlen_q);
+        rows.head[r] = head + row / $(forward.seqlen_q);
+//% else
         rows.query[r] = first_query + row_tile / $(spec.gqa) * $(N);
         rows.head[r] = head + row_tile % $(spec.gqa);
+//% end
 //% if spec.q_path == "lds" then
         rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(N * forward.q_row);
 //% end
@@ -436,7 +489,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const int tiles = (seen + $(BK - 1)) / $(BK), full = seqlen_k / $(BK), unmasked = seen_by_all / $(BK);
 
     if (tiles > 0) {
-//% if paged then pages.start("0", "1") end
+//% if paged then pages.start("0", "fmha_min(1, tiles - 1)") end
 //% if tiles.lds and tiles.ahead then
         fmha_prefetch(keys, 0, true);
 //% end

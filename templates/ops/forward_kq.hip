@@ -19,7 +19,12 @@ struct fmha_rows {
 //% end
     accumulator o[$(R)][$(VT)];
     float m[$(R)], l[$(R)];
+//% if spec.op == "decode" then
+    int query[$(R)], head[$(R)]; /* of the lane's row */
+//% else
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
+//% end
+//% forward.split_members()
 //% forward.sequence_members()
 //% forward.slice_members()
     float scale_log2;
@@ -39,7 +44,7 @@ struct fmha_rows {
 FMHA_INLINE bool fmha_sees(const struct fmha_rows &rows, int r, int key)
 {
     int low, high;
-    fmha_span(rows.score, rows.query[r] + (int)(rows.lane % $(N)), low, high);
+    fmha_span(rows.score, $(forward.query), low, high);
 //%     if score.gaps then
     return fmha_in_span(rows.score, key, low, high) && fmha_visits(rows.score, key / $(BK));
 //%     else
@@ -52,7 +57,7 @@ FMHA_INLINE bool fmha_sees(const struct fmha_rows &rows, int r, int key)
 FMHA_INLINE int fmha_visible(const struct fmha_rows &rows, const struct fmha_keys &keys, int r)
 {
 //% if causal then
-    return fmha_min(keys.seqlen_k, rows.query[r] + (int)(rows.lane % $(N)) + 1 + rows.diagonal);
+    return fmha_min(keys.seqlen_k, $(forward.query) + 1 + rows.diagonal);
 //% else
     (void)rows, (void)r;
     return keys.seqlen_k;
@@ -81,7 +86,7 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
 //% if score.spans then
 #pragma nounroll
         for (int key = first; key < keys.seqlen_k; ++key) {
-//%     local hidden = score.hides and "fmha_modify(rows.score, r, 0.0f, rows.query[r] + (int)(rows.lane % " .. N .. "), key) == -fmha_infinity()"
+//%     local hidden = score.hides and "fmha_modify(rows.score, r, 0.0f, " .. forward.query .. ", key) == -fmha_infinity()"
 //%     if hidden then
             if (!fmha_sees(rows, r, key) || $(hidden))
                 continue;
@@ -142,7 +147,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
         float maximum = rows.m[r];
 //% if score.transforms or score.weights or score.spans then
-        const int query = rows.query[r] + (int)(rows.lane % $(N)), first_key = tile * $(BK) + (int)fmha_group_first(rows.group);
+        const int query = $(forward.query), first_key = tile * $(BK) + (int)fmha_group_first(rows.group);
 //% end
 //% if score.spans then
         int low, high;
@@ -273,6 +278,26 @@ FMHA_INLINE void fmha_store_row($(parameters))
     }
 }
 
+//% if spec.op == "decode" then
+/* The same of a part of the keys, as float32. */
+//% local partial_parameters = parameters:gsub("^element", "float")
+FMHA_INLINE void fmha_store_partial($(partial_parameters))
+{
+#pragma clang fp contract(off)
+    typedef float float4 __attribute__((ext_vector_type(4)));
+#pragma unroll
+    for (int t = 0; t < $(VT); ++t) {
+#pragma unroll
+        for (int e = 0; e < $(L); e += 4) {
+            const u32 dimension = (u32)t * $(M) + fmha_group_first(group) + (u32)e;
+            if ($(own))
+                *(float4 *)(to + dimension) = (float4){o[t][e] * inverse, o[t][e + 1] * inverse, o[t][e + 2] * inverse, o[t][e + 3] * inverse};
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+//% end
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
 FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
@@ -281,7 +306,11 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
     FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
+//% if spec.op == "decode" then
+        const int query = rows.query[r];
+//% else
         const int query = rows.query[r] + (int)(lane % $(N));
+//% end
 //% if score.finishes then
 //%     local whole, begin = forward.l:gsub("^l", "fmha_group_sum(rows.l[r])"), forward.factor
         float m = rows.m[r], l = $(whole), factor = $(begin);
@@ -291,11 +320,31 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
 //% end
+//% if spec.op == "decode" then
+        if (rows.first[r] + (int)(lane % $(N)) >= rows.count)
+            continue;
+//% else
         if (query >= $(forward.seqlen_q))
             continue;
+//% end
 //% local m, l = score.finishes and "m" or "rows.m[r]", score.finishes and "l" or forward.l
         if ($(forward.writes_lse) && lane / $(N) == 0)
             arguments.lse[$(forward.lse_row) + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
+//% if spec.op == "decode" then
+//%     local rows_of_split = spec.varlen == "packed" and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
+        if (arguments.splits > 1) {
+            const i64 row = (i64)(int)__builtin_amdgcn_workgroup_id_x() * ($(rows_of_split)) + $(forward.lse_row) + query;
+//%     local first_slice = spec.v_slices > 1 and " && rows.v_first == 0" or ""
+//%     local group_first = "lane / " .. N .. " == 0" .. first_slice
+            if ($(group_first))
+                arguments.lse_partial[row] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
+//%     local column = spec.v_slices > 1 and " + rows.v_first" or ""
+//%     local partial = row:gsub("^o, ", "")
+//%     local to = "arguments.o_partial + row * " .. spec.head_dim_v .. column
+            fmha_store_partial($(to), $(partial));
+            continue;
+        }
+//% end
         element *o = arguments.o + $(forward.o_begin) + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row($(row));
     }

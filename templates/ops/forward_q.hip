@@ -10,7 +10,12 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 {
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
+//% if spec.op == "decode" then
+        const int query = rows.query[r];
+        (void)lane_row;
+//% else
         const int query = fmha_min(rows.query[r] + (int)lane_row, $(forward.seqlen_q) - 1);
+//% end
         const element *q = arguments.q + $(forward.q_begin) + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {

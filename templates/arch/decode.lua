@@ -1,0 +1,18 @@
+-- Default tiles of decoding: one wave with sixteen rows, so that a cache is shared out in small pieces and few rows are idle. K comes straight from
+-- memory, each of its rows once; V is transposed through LDS, small enough for several waves on each SIMD. A row serves head dimensions up to its key.
+return {
+    -- 256 registers of 32 lanes
+    narrow = {
+        [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+        [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+        [576] = {
+            block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 3,
+            head_dim_v = { [176] = { v_slices = 1 }, [352] = { v_slices = 2 } },
+        },
+    },
+    -- 256 and more registers of 64 lanes
+    wide = {
+        [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+        [576] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    },
+}
