@@ -19,6 +19,19 @@ local qk = {
     [320] = rdna3.qk.wave32[320],
     [576] = rdna3.qk.wave32[576],
 }
+-- Of decoding, as RDNA3's; but a product takes registers for the lanes of both operands, so that K straight from memory fits up to 128 dimensions.
+local decode = {
+    [128] = load("arch/decode.lua").narrow[128],
+    [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [512] = {
+        block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 4,
+        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
+    },
+    [576] = {
+        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 4,
+        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
+    },
+}
 
 return {
     family = "rdna2",
@@ -36,7 +49,7 @@ return {
             kq = { wave32 = kq },
             qk = { wave32 = qk },
         },
-        decode = { orientation = "kq", kq = { wave32 = load("arch/decode.lua").narrow } },
+        decode = { orientation = "kq", kq = { wave32 = decode } },
         pack = { wave32 = { waves = 4 } },
     },
 }

@@ -137,6 +137,16 @@ plant 'dropout: nine rounds' $in/dropout.hip 's/round < 10/round < 9/' '--hd 64 
 plant 'dropout: by key heads' $in/dropout.hip 's/batch \* arguments\.heads_q/batch * arguments.heads_k/' '--hd 64 --dropout'
 plant 'dropout: odd keys first' $in/dropout.hip 's/(key + i) & 1 ? word >> 16 : word & 0xffff/(key + i) \& 1 ? word \& 0xffff : word >> 16/' '--hd 64 --dropout'
 
+decode='--op decode --hd 64'
+plant 'decode: heads before queries' ops/forward.hip 's|rows\.query\[r\] = row % \$(forward\.seqlen_q);|rows.query[r] = row / group;|' "$decode --causal --shape 1,6,2,3,40"
+plant 'decode: the head is left out' ops/forward.hip 's|rows\.head\[r\] = head + row / .*|rows.head[r] = head;|' "$decode --shape 1,6,2,3,40"
+plant 'decode: a tile of each split is lost' $spans 's|tiles = split == 0 \&\& each == 0 ? end : fmha_min(first + each, end)|tiles = fmha_min(first + fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: a tile twice' $spans 's|fmha_min(first_of_all + split \* each, end)|fmha_min(first_of_all + split * fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: the sink joins each split' $in/sink.hip 's|__builtin_amdgcn_workgroup_id_x() == 0 ?|true ?|' "$decode --sink --shape 1,6,2,3,300 --splits 3"
+plant 'decode: partial LSE of base 2' $kq 's|lse_partial\[row\] = 0\.69314718055994531f \*|lse_partial[row] =|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: batches of a split overlap' $kq 's|(i64)arguments\.batch \* arguments\.heads_q|(i64)arguments.heads_q|' "$decode --shape 2,6,2,3,300 --splits 3"
+plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
+
 lanes=atoms/lanes_gcn.hip
 arch=gfx942
 plant 'cdna: a lane group reads its own maximum' $lanes 's/(lane ^ 32) \* 4/lane * 4/' '--hd 64'
