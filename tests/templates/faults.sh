@@ -61,6 +61,10 @@ row 'the widest windows' $rdna3 --device isa --hd 64 --window=1073741824,1073741
 # What is in no sequence's pages is NaN.
 row '4090 keys in pages of 16' $rdna3 --device isa --hd 128 --paged --page-size 16 --inputs random --shape 1,4,1,1,4090 --k-lens 4090
 row 'pages of 16, four heads fused' $rdna3 --hd 128 --gqa 4 --varlen --paged --page-size 16 --causal --shape 4,1 --q-lens 1,0,3 --k-lens 90,5,17
+# The one tile that is visited is its own next one.
+ahead="$rdna3 --device isa --hd 64 --orientation qk --pipeline 2 --k-path direct --v-path lds,gather --paged --page-size 16"
+row 'one tile in pages, a tile ahead' $ahead --shape 2,1,1,5,90 --k-lens 20,90
+row 'the last tile in pages, a tile ahead' $ahead --window=3,0 --shape 2,1,1,5,90 --k-lens 73,90
 row 'the smallest cap' $rdna3 --device isa --hd 64 --softcap=1e-30 --causal --window=30,0 --mask --shape 1,2,1,40,70
 row 'the largest cap' $rdna3 --device isa --hd 64 --softcap=1e30 --causal --shape 1,2,1,40,70
 row 'scale 0 and below' $rdna3 --device isa --hd 64 --scale 0 --causal --shape 1,2,1,40,70
