@@ -74,17 +74,21 @@ static void add_planes(struct standing_list *list) {
         standing_add(list, "NaN that the tensor hides", (struct verify_shape){2, g, 1, 2, 4 * n + 1}, INPUT_NAN_HIDDEN,
                      STANDING_PADDED_BSHD);
     nan->modifiers.variant = 0;
-    struct standing_case *far = standing_add_far_apart(list, "batches of the tensor 2^31 apart",
-                                                       (struct verify_shape){2, g, 1, 3, 5}, (struct tensor_layout){0});
-    far->modifiers.variant = 0;
-    far->planes.block_padding = INT64_C(1) << 31;
+    struct standing_case *batches = standing_add_far_apart(
+        list, "batches of the tensor 2^32 apart", (struct verify_shape){2, g, 1, 3, 5}, (struct tensor_layout){0});
+    batches->modifiers.variant = 0;
+    batches->planes.block_padding = INT64_C(1) << 32;
+    struct standing_case *heads = standing_add_far_apart(
+        list, "heads of the tensor 2^32 apart", (struct verify_shape){1, 2 * g, 1, 3, 5}, (struct tensor_layout){0});
+    heads->modifiers.variant = 0;
+    heads->planes.head_padding = INT64_C(1) << 32;
 }
 
 static void add_far_planes(struct standing_list *list) {
     struct standing_case *far = standing_add_far_apart(
-        list, "rows of the tensor 2^30 apart", (struct verify_shape){2, list->g, 1, 4, 5}, (struct tensor_layout){0});
+        list, "rows of the tensor 2^31 apart", (struct verify_shape){2, list->g, 1, 4, 5}, (struct tensor_layout){0});
     far->modifiers.variant = 4;
-    far->planes.row_padding = INT64_C(1) << 30;
+    far->planes.row_padding = INT64_C(1) << 31;
 }
 
 /* More words of bits than one, blocks of one tile and of several. */

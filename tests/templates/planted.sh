@@ -125,6 +125,12 @@ for tensor in bias mask; do
     plant "$tensor: V that is hidden is looked at" $kq "s/ || \$(hidden))/)/" "--hd 64 --$tensor"
     plant "$tensor: not masked" $score "s/hides = any(\"hides\")/hides = false/" "--hd 64 --$tensor"
 done
+for axis in batch head; do
+    plant "bias: $axis stride in 32 bits" $in/bias.hip "s/$axis \\* arguments\\.stride_bias_$axis/(int)($axis * arguments.stride_bias_$axis)/" '--hd 64 --bias'
+    plant "block mask: $axis stride in 32 bits" $in/block_mask.hip "s/$axis \\* arguments\\.stride_block_mask_$axis/(int)($axis * arguments.stride_block_mask_$axis)/" '--hd 64 --block-mask'
+done
+plant 'mask: rows in 32 bits' $in/attn_mask.hip 's/fmha_min(query, score\.last_query) \* score\.mask_stride/(int)(fmha_min(query, score.last_query) * score.mask_stride)/' '--hd 64 --mask'
+plant 'bias: rows in 32 bits' $in/bias.hip 's/fmha_min(query, score\.last_query) \* score\.bias_stride/(int)(fmha_min(query, score.last_query) * score.bias_stride)/' '--hd 64 --bias'
 plant 'bias: a hidden infinity is NaN' $in/bias.hip 's/added <= .* ? -fmha_infinity() : //' '--hd 64 --bias'
 plant 'bias: in natural logarithms' $in/bias.hip 's/1\.4426950408889634f/1.0f/' '--hd 64 --bias=f32'
 plant 'sink: O is not made smaller' $in/sink.hip 's/factor \*= alpha;//' '--hd 64 --sink'
