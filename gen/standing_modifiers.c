@@ -174,6 +174,12 @@ static void add_lengths(struct standing_list *list) {
                   {5, n - 1}, {20, 2}, {m + 1, 2 * n});
     ADD_SEQUENCES(list, "NaN that no row of its own sees", 2 * g, 2, INPUT_NAN_HIDDEN, STANDING_BHSD, {3, n + 3},
                   {m, n / 2}, {0, n}, {2, 2 * n});
+    /* Of a packed batch the second begins there. */
+    struct standing_case *far =
+        ADD_SEQUENCES(list, "sequences 2^31 elements apart", g, 1, INPUT_IMPULSE, STANDING_BHSD, {1, 515}, {2, 5});
+    far->q.row_padding = far->o.row_padding = INT64_C(1) << 31;
+    far->k.row_padding = far->v.row_padding = INT64_C(1) << 22;
+    far->far_apart = true;
 }
 
 /* Page 2991 of this stride begins 2^31 elements after the first, 2^32 bytes. */

@@ -143,6 +143,12 @@ plant 'dropout: nine rounds' $in/dropout.hip 's/round < 10/round < 9/' '--hd 64 
 plant 'dropout: by key heads' $in/dropout.hip 's/batch \* arguments\.heads_q/batch * arguments.heads_k/' '--hd 64 --dropout'
 plant 'dropout: odd keys first' $in/dropout.hip 's/(key + i) & 1 ? word >> 16 : word & 0xffff/(key + i) \& 1 ? word \& 0xffff : word >> 16/' '--hd 64 --dropout'
 
+for axis in q o; do
+    plant "packed: first row of $axis in 32 bits" ops/forward.hip "s/\"rows\.first_row \* arguments\.stride_${axis}_row\"/\"(int)(rows.first_row * arguments.stride_${axis}_row)\"/" '--hd 64 --varlen=packed'
+done
+for axis in k v; do
+    plant "packed: first row of $axis in 32 bits" ops/forward.hip "s/first_key \* arguments\.stride_${axis}_row/(int)(first_key * arguments.stride_${axis}_row)/" '--hd 64 --varlen=packed'
+done
 decode='--op decode --hd 64'
 plant 'decode: heads before queries' ops/forward.hip 's|rows\.query\[r\] = row % \$(forward\.seqlen_q);|rows.query[r] = row / group;|' "$decode --causal --shape 1,6,2,3,40"
 plant 'decode: the head is left out' ops/forward.hip 's|rows\.head\[r\] = head + row / .*|rows.head[r] = head;|' "$decode --shape 1,6,2,3,40"
