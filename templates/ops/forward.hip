@@ -216,15 +216,16 @@
 //% constraint("seqlen_q", "max", math.min(1 << 30, ((1 << 32) - 1) // threads * block_q)) -- fewer than 2^32 work items in a grid's dimension
 //% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
+//% local heads = decode and "heads_k * ceil_div(heads_q / heads_k * seqlen_q, " .. spec.block_m .. ")" or
+//%     spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
+//% if slices > 1 then heads = heads .. " * " .. slices end
 //% if arch.grid_max then
 //%     constraint("batch", "max", arch.grid_max)
-//%     constraint("heads_q", "max", arch.grid_max * spec.gqa // slices)
+//%     constraint(heads, "max", arch.grid_max)
 //% end
-//%
-//% local heads = decode and "heads_k * ceil_div(heads_q / heads_k * seqlen_q, " .. spec.block_m .. ")" or spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
 //% kernel {
 //%     workgroup = threads,
-//%     grid = { decode and "splits" or "ceil_div(seqlen_q, " .. block_q .. ")", heads .. (slices > 1 and " * " .. slices or ""), "batch" },
+//%     grid = { decode and "splits" or "ceil_div(seqlen_q, " .. block_q .. ")", heads, "batch" },
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),

@@ -47,8 +47,10 @@ row '65536 sequences' $rdna3 --device isa --hd 8 --block-m 16 --waves 1 --block-
 row '65536 sequences, packed number' --arch gfx1201 --device isa --hd 8 --block-m 16 --waves 1 --block-k 16 --checks off --inputs random --shape 65536,1,1,1,1
 refused 'batches beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k32w8: shape 65537,1,1,1,1: expected batch at most 65536, got 65537; choose batch at most 65536' \
     --arch gfx1201 --hd 64 --shape 65537,1,1,1,1
-refused 'heads beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k32w8_gqa2: shape 1,131074,1,1,1: expected heads_q at most 131072, got 131074; choose heads_q at most 131072' \
+refused 'heads beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k32w8_gqa2: shape 1,131074,1,1,1: expected heads_q / 2 at most 65536, got 65537; choose heads_q / 2 at most 65536' \
     --arch gfx1201 --hd 64 --gqa 2 --shape 1,131074,1,1,1
+refused 'tiles of queries beyond a grid' 'fmha_decode_gfx1201_f16_d64_m16k32w1_kdirect: shape 1,2,2,524289,1: expected heads_k * ceil_div(heads_q / heads_k * seqlen_q, 16) at most 65536, got 65538; choose heads_k * ceil_div(heads_q / heads_k * seqlen_q, 16) at most 65536' \
+    --arch gfx1201 --op decode --hd 64 --shape 1,2,2,524289,1
 refused 'packed batches beyond a grid' 'fmha_pack_gfx1201_w4: shape 65537,1,1,8: expected batch at most 65536, got 65537; choose batch at most 65536' \
     --arch gfx1201 --op pack --shape 65537,1,1,8
 refused 'three heads over two' 'fmha_forward_gfx1151_f16_d64_m64k32w4: shape 1,3,2,5,5: expected heads_q % heads_k equal to 0, got 1; choose heads_q as a multiple of heads_k' \
