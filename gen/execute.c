@@ -22,16 +22,21 @@ int64_t execute_alignment(const struct instance *instance) {
     return instance->spec.value[SPEC_ALIGN] / 2;
 }
 
-static bool check_served(const struct fmha_descriptor *descriptor, const struct reference_problem *problem,
-                         const struct fmha_operands *operands, struct error *error) {
+bool execute_serves(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands, const char *shape,
+                    struct error *error) {
     int failed;
     char why[512];
     if (fmha_descriptor_serves(descriptor, operands, &failed))
         return true;
     fmha_descriptor_explain(descriptor, operands, failed, why, sizeof why);
-    return error_set(error, ERROR_USAGE, "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": %s",
-                     descriptor->name, problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q,
-                     problem->seqlen_k, why);
+    return error_set(error, ERROR_USAGE, "%s: shape %s: %s", descriptor->name, shape, why);
+}
+
+enum { SHAPE_BYTES = 128 };
+
+static void put_shape(const struct reference_problem *problem, char text[SHAPE_BYTES]) {
+    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, problem->batch,
+             problem->heads_q, problem->heads_k, problem->seqlen_q, problem->seqlen_k);
 }
 
 bool execute_check(const struct instance *instance, const struct execute_request *request, struct error *error) {
@@ -47,7 +52,9 @@ bool execute_check(const struct instance *instance, const struct execute_request
                 operands.launch.buffer[buffer] =
                     (void *)(allocation + (uintptr_t)tensor->offset * tensor->element_bytes);
         }
-        served = check_served(fmha_index_at(index, 0), request->problem, &operands.launch, error);
+        char shape[SHAPE_BYTES];
+        put_shape(request->problem, shape);
+        served = execute_serves(fmha_index_at(index, 0), &operands.launch, shape, error);
     }
     fmha_index_free(index);
     operands_free(&operands);
@@ -183,44 +190,53 @@ static bool send_tensor(struct run *run, int which) {
 
 /* ---- There ---- */
 
-static bool find_grid(const struct run *run, const struct fmha_descriptor *descriptor, uint32_t grid[3], bool *empty) {
+static bool find_grid(const struct execute_target *target, const struct fmha_operands *operands, uint32_t grid[3],
+                      bool *empty, struct error *error) {
+    const struct fmha_descriptor *descriptor = fmha_index_at(target->index, 0);
     int axis;
-    if (fmha_descriptor_grid(descriptor, &run->operands.launch, grid, empty, &axis))
+    if (fmha_descriptor_grid(descriptor, operands, grid, empty, &axis))
         return true;
     char got[32] = "none in 64 bits";
     int64_t size;
-    if (fmha_expression_evaluate(&descriptor->grid[axis], run->operands.launch.value, &size))
+    if (fmha_expression_evaluate(&descriptor->grid[axis], operands->value, &size))
         snprintf(got, sizeof got, "%" PRId64, size);
-    return error_set(run->error, ERROR_USAGE,
-                     "%s: grid '%s': expected 0 to %" PRIu32 " workgroups, got %s; use a smaller shape",
-                     descriptor->name, run->target->instance->grid[axis], UINT32_MAX, got);
+    return error_set(error, ERROR_USAGE,
+                     "%s: grid '%s': expected 0 to %" PRIu32 " workgroups, got %s; use a smaller "
+                     "shape",
+                     descriptor->name, target->instance->grid[axis], UINT32_MAX, got);
 }
 
-static bool launch(struct run *run, struct findings *findings) {
-    const struct fmha_descriptor *descriptor = fmha_index_at(run->target->index, 0);
+bool execute_launch(const struct execute_target *target, const struct fmha_operands *operands, const char *shape,
+                    struct findings *findings, struct error *error) {
+    const struct fmha_descriptor *descriptor = fmha_index_at(target->index, 0);
     struct fmha_launch_config config = {.workgroup = {descriptor->workgroup, 1, 1},
                                         .argument_bytes = descriptor->interface->argument_bytes};
     _Alignas(8) unsigned char block[FMHA_ARGUMENT_BYTES_MAX];
     bool empty;
-    if (!check_served(descriptor, run->request->problem, &run->operands.launch, run->error) ||
-        !find_grid(run, descriptor, config.grid, &empty))
+    if (!execute_serves(descriptor, operands, shape, error) || !find_grid(target, operands, config.grid, &empty, error))
         return false;
     if (empty)
         return true;
-    fmha_descriptor_pack(descriptor, &run->operands.launch, block);
+    fmha_descriptor_pack(descriptor, operands, block);
     config.arguments = block;
-    fmha_status status = fmha_kernel_launch(run->target->kernel, &config);
+    fmha_status status = fmha_kernel_launch(target->kernel, &config);
     if (status == FMHA_OK)
-        status = fmha_device_synchronize(run->target->device, NULL);
+        status = fmha_device_synchronize(target->device, NULL);
     if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
-        return device_call(status, descriptor->name, run->error);
+        return device_call(status, descriptor->name, error);
     const fmha_finding *list;
     size_t count;
-    if (!device_call(fmha_device_findings(run->target->device, &list, &count), "findings", run->error))
+    if (!device_call(fmha_device_findings(target->device, &list, &count), "findings", error))
         return false;
     for (size_t index = 0; index < count; index++)
         findings_add(findings, "%s: %s", list[index].kind, list[index].text);
-    return device_call(fmha_device_clear_findings(run->target->device), "findings", run->error);
+    return device_call(fmha_device_clear_findings(target->device), "findings", error);
+}
+
+static bool launch(struct run *run, struct findings *findings) {
+    char shape[SHAPE_BYTES];
+    put_shape(run->request->problem, shape);
+    return execute_launch(run->target, &run->operands.launch, shape, findings, run->error);
 }
 
 /* ---- And back ---- */

@@ -66,6 +66,15 @@ bool execute_seed(struct execute_target *target, uint64_t seed, struct error *er
 
 void execute_close(struct execute_target *target);
 
+/* What kernels of any operation need: whether the instance promises to serve these operands, as execute_check; `shape`
+ * names them in errors. */
+bool execute_serves(const struct fmha_descriptor *descriptor, const struct fmha_operands *operands, const char *shape,
+                    struct error *error);
+
+/* Launches on operands whose tensors are in place, and waits; nothing is launched for an empty grid. */
+bool execute_launch(const struct execute_target *target, const struct fmha_operands *operands, const char *shape,
+                    struct findings *findings, struct error *error);
+
 /* Runs a request that execute_check accepts. What the kernel did that it must not do is added to `findings`; false is
  * returned when it could not be run: no memory, a driver's error. */
 bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,

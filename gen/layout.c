@@ -26,6 +26,8 @@ static void prepare(lua_State *L, void *context) {
     const struct spec *spec = reading->spec;
     lua_newtable(L);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        if (!spec_has(spec, (enum spec_field_id)id))
+            continue;
         if (spec_fields[id].words)
             lua_pushstring(L, spec_fields[id].words[spec->value[id]]);
         else

@@ -14,7 +14,7 @@
  * number, an unset knob what the chip's table says. */
 WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_words, spec_operation_words, SAME)
 /* the target stands here in the symbol: _gfx1151 */
-WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said",
+WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said; of merge: of O",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
 NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
@@ -52,6 +52,8 @@ WORD(VARLEN, ATTENTION, "varlen", "varlen", "packed", FACT, FIRST,
      LIST("none", "packed", "padded"), LIST("", "packed", "padded"), SAME)
 WORD(PAGED, ATTENTION, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
      LIST("", "paged"), SAME)
+WORD(PARTIAL, MERGE, "partial", "partial", NULL, FACT, FIRST, "partial O in f32, or in the type of the output",
+     LIST("f32", "same"), LIST("", "partialsame"), SAME)
 WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,
      "V as [seqlen_k][head_dim], or transposed: [head_dim][seqlen_k]", LIST("row", "transposed"), LIST("", "vt"), SAME)
 NUMBER(ALIGN, EVERY, "align", "align", FACT, 16, 2, 16, 0, "_a%d",

@@ -14,6 +14,7 @@
 #include "trial.h"
 #include "user_modifier.h"
 #include "verify_count.h"
+#include "verify_merge.h"
 #include "verify_pack.h"
 
 static const char *const input_words[] = {[VERIFY_INPUTS_RANDOM] = "random",
@@ -67,7 +68,7 @@ static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
     if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE)
         return error_set(error, ERROR_USAGE,
-                         "verify: expected --op forward, decode or pack, got %s: no reference is built for it",
+                         "verify: expected --op forward, decode, merge or pack, got %s: no reference is built for it",
                          spec_word(spec, SPEC_OP));
     const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
@@ -678,9 +679,12 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
     bool done = (!options->source_path || replace_text(&instance, options->source_path, error)) &&
                 (!options->object_path || file_read(options->object_path, &object, &execution.object_bytes, error));
     execution.object = object;
-    done = done && (report->operation == SPEC_OP_PACK
-                        ? verify_pack(&instance, options, &execution, report, error)
-                        : verify_attention(engine, &instance, options, &execution, report, error));
+    if (done && report->operation == SPEC_OP_PACK)
+        done = verify_pack(&instance, options, &execution, report, error);
+    else if (done && report->operation == SPEC_OP_MERGE)
+        done = verify_merge(&instance, options, &execution, report, error);
+    else if (done)
+        done = verify_attention(engine, &instance, options, &execution, report, error);
     free(object);
     instance_free(&instance);
     if (!done)

@@ -15,6 +15,8 @@
 /* Elements after an output that a kernel which forgets its end would write to: rows of a tile, the nearest of them. */
 enum { GUARD_ROWS = 64, GUARD_MOST = 1 << 20 };
 
+enum { SHAPE_BYTES = 96 };
+
 enum side { FROM, TO, SIDES };
 static const char *const side_names[SIDES] = {"from", "to"};
 
@@ -38,9 +40,8 @@ struct session {
     const struct verify_options *options;
     const struct instance *instance;
     bool transposed;
-    int64_t alignment; /* in elements */
-    struct fmha_index *index;
-    const struct fmha_descriptor *descriptor;
+    int64_t alignment;        /* in elements */
+    struct fmha_index *index; /* of this one instance */
     struct execute_target target;
     struct pack_case *cases;
     size_t case_count, room;
@@ -320,10 +321,9 @@ static void name_operands(const struct pack_case *one, const struct view views[S
     }
 }
 
-static bool refuse_shape(const struct session *session, const struct pack_case *one, const char *why) {
-    return error_set(session->error, ERROR_USAGE, "%s: shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ": %s",
-                     session->instance->name, one->shape.batch, one->shape.heads, one->shape.seqlen,
-                     one->shape.head_dim, why);
+static void put_shape(const struct pack_case *one, char text[SHAPE_BYTES]) {
+    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, one->shape.batch, one->shape.heads,
+             one->shape.seqlen, one->shape.head_dim);
 }
 
 /* Before anything runs: does the instance serve every case? */
@@ -332,50 +332,27 @@ static bool check_cases(const struct session *session) {
         const struct pack_case *one = &session->cases[index];
         struct view views[SIDES];
         struct fmha_operands operands;
-        int failed;
-        char why[256];
+        char shape[SHAPE_BYTES];
         if (!make_view(session, one, FROM, &views[FROM]) || !make_view(session, one, TO, &views[TO]))
             return false;
         name_operands(one, views, &operands);
         operands.buffer[FMHA_BUFFER_FROM] = operands.buffer[FMHA_BUFFER_TO] = (void *)(uintptr_t)256;
-        if (fmha_descriptor_serves(session->descriptor, &operands, &failed))
-            continue;
-        fmha_descriptor_explain(session->descriptor, &operands, failed, why, sizeof why);
-        return refuse_shape(session, one, why);
+        put_shape(one, shape);
+        if (!execute_serves(fmha_index_at(session->index, 0), &operands, shape, session->error))
+            return false;
     }
     return true;
 }
 
 static bool launch(struct work *work) {
-    struct session *session = work->session;
     const struct view views[SIDES] = {work->buffers[FROM].view, work->buffers[TO].view};
-    unsigned char block[FMHA_ARGUMENT_BYTES_MAX] = {0};
-    fmha_launch_config config = {.workgroup = {session->descriptor->workgroup, 1, 1},
-                                 .arguments = block,
-                                 .argument_bytes = session->descriptor->interface->argument_bytes};
     struct fmha_operands operands;
-    bool empty;
-    int failed;
+    char shape[SHAPE_BYTES];
     name_operands(work->one, views, &operands);
     operands.buffer[FMHA_BUFFER_FROM] = work->buffers[FROM].memory + views[FROM].offset * 2;
     operands.buffer[FMHA_BUFFER_TO] = work->buffers[TO].memory + views[TO].offset * 2;
-    if (!fmha_descriptor_grid(session->descriptor, &operands, config.grid, &empty, &failed))
-        return refuse_shape(session, work->one, "expected a grid of 32 bits, got a larger one; use a smaller shape");
-    if (empty)
-        return true;
-    fmha_descriptor_pack(session->descriptor, &operands, block);
-    fmha_status status = fmha_kernel_launch(session->target.kernel, &config);
-    if (status == FMHA_OK)
-        status = fmha_device_synchronize(session->target.device, NULL);
-    if (status != FMHA_OK && status != FMHA_ERROR_KERNEL)
-        return device_call(status, session->instance->name, work->error);
-    const fmha_finding *list;
-    size_t count;
-    if (!device_call(fmha_device_findings(session->target.device, &list, &count), "findings", work->error))
-        return false;
-    for (size_t index = 0; index < count; index++)
-        findings_add(&work->findings, "%s: %s", list[index].kind, list[index].text);
-    return device_call(fmha_device_clear_findings(session->target.device), "findings", work->error);
+    put_shape(work->one, shape);
+    return execute_launch(&work->session->target, &operands, shape, &work->findings, work->error);
 }
 
 /* ---- What came of it ----------------------------------------------------------------------------------------------
@@ -527,19 +504,6 @@ static bool check_options(const struct session *session) {
     return true;
 }
 
-/* The descriptor as libfmha reads it from an index. */
-static bool read_descriptor(struct session *session) {
-    const struct index_entry entry = {.instance = session->instance};
-    struct text text = {0};
-    bool done = index_text(&entry, 1, &text, session->error) &&
-                device_call(fmha_index_parse(FMHA_INDEX_FILE, text.bytes, text.length, &session->index),
-                            session->instance->name, session->error);
-    text_free(&text);
-    if (done)
-        session->descriptor = fmha_index_at(session->index, 0);
-    return done;
-}
-
 bool verify_pack(const struct instance *instance, const struct verify_options *options,
                  const struct execute_options *execution, struct verify_report *report, struct error *error) {
     struct session session = {.options = options,
@@ -547,8 +511,8 @@ bool verify_pack(const struct instance *instance, const struct verify_options *o
                               .transposed = strcmp(spec_word(&instance->spec, SPEC_V_LAYOUT), "transposed") == 0,
                               .alignment = execute_alignment(instance),
                               .error = error};
-    bool done = check_options(&session) && read_descriptor(&session) && list_cases(&session) && check_cases(&session) &&
-                execute_open(report->device, instance, execution, &session.target, error);
+    bool done = check_options(&session) && index_of_instance(instance, &session.index, error) && list_cases(&session) &&
+                check_cases(&session) && execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
         done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report);
         execute_close(&session.target);

@@ -112,12 +112,65 @@ static void put_pack_table(const struct verify_report *report, struct text *out)
                     report->case_count == 1 ? "" : "s");
 }
 
+/* ---- Merge: no mean, another shape ---- */
+
+static void put_merge_shape(const struct verify_merge_shape *shape, char text[64]) {
+    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->splits, shape->batch,
+             shape->heads, shape->seqlen, shape->head_dim);
+}
+
+static void put_merge_counts(const struct verify_report *report, struct text *out) {
+    text_printf(out, "\n%-32s  %-16s  %10s  %11s  %10s  %10s\n", "counted", "N,B,H,S,D", "o_p. read", "lse_p. read",
+                "o written", "lse writ.");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_merge_shape(&one->merge_shape, shape);
+        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_count(out, 10, one, "bytes_read", "o_partial");
+        put_count(out, 11, one, "bytes_read", "lse_partial");
+        put_count(out, 10, one, "bytes_written", "o");
+        put_count(out, 10, one, "bytes_written", "lse");
+        text_puts(out, "\n");
+    }
+}
+
+static void put_merge_table(const struct verify_report *report, struct text *out) {
+    size_t failed = 0;
+    text_printf(out, "%s on %s\n\n", report->instance, report->device);
+    text_printf(out, "%-32s  %-16s  %-10s  %-15s  %7s  %7s  %s\n", "case", "N,B,H,S,D", "inputs", "layout", "O/bound",
+                "LSE/bnd", "findings");
+    for (size_t index = 0; index < report->case_count; index++) {
+        const struct verify_case *one = &report->cases[index];
+        char shape[64];
+        put_merge_shape(&one->merge_shape, shape);
+        text_printf(out, "%-32s  %-16s  %-10s  %-15s", one->what, shape, one->inputs, one->layout);
+        put_number(out, 7, one->max_error_over_bound);
+        put_number(out, 7, one->lse_error_over_bound);
+        text_printf(out, "  %zu\n", one->finding_count);
+        for (size_t line = 0; line < one->finding_count; line++)
+            text_printf(out, "    %s\n", one->findings[line]);
+        failed += one->finding_count > 0;
+    }
+    if (is_counted(report))
+        put_merge_counts(report, out);
+    if (failed)
+        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
+    else
+        text_printf(out, "\npassed: %zu case%s, each element within its bound\n", report->case_count,
+                    report->case_count == 1 ? "" : "s");
+}
+
 /* ---- Tables ---- */
 
 void verify_report_table(const struct verify_report *report, struct text *out) {
     size_t failed = 0;
     if (report->operation == SPEC_OP_PACK) {
         put_pack_table(report, out);
+        return;
+    }
+    if (report->operation == SPEC_OP_MERGE) {
+        put_merge_table(report, out);
         return;
     }
     text_printf(out, "%s on %s\n\n", report->instance, report->device);
@@ -176,11 +229,11 @@ static bool add_counters(cJSON *object, const struct verify_case *one) {
     return done;
 }
 
-static bool add_errors(cJSON *object, const struct verify_case *one) {
+static bool add_errors(cJSON *object, const struct verify_case *one, bool attention) {
     return add_number(object, "max_error_over_bound", one->max_error_over_bound) &&
            add_number(object, "lse_error_over_bound", one->lse_error_over_bound) &&
-           add_number(object, "mean_error", one->mean_error) &&
-           add_number(object, "mean_error_over_bound", one->mean_error_over_bound);
+           (!attention || (add_number(object, "mean_error", one->mean_error) &&
+                           add_number(object, "mean_error_over_bound", one->mean_error_over_bound)));
 }
 
 static bool add_list(cJSON *object, const char *name, const int64_t *list, int64_t count) {
@@ -205,7 +258,7 @@ static bool add_values(cJSON *object, const struct verify_case *one) {
            (!one->page_size || add_number(object, "page_size", (double)one->page_size));
 }
 
-static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
+static bool add_case(cJSON *cases, const struct verify_case *one, enum spec_operation operation) {
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(cases, object)) {
         cJSON_Delete(object);
@@ -213,9 +266,12 @@ static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
     }
     const struct verify_shape *s = &one->shape;
     const struct verify_pack_shape *p = &one->pack_shape;
-    const int64_t attention[] = {s->batch, s->heads_q, s->heads_k, s->seqlen_q, s->seqlen_k};
+    const struct verify_merge_shape *m = &one->merge_shape;
+    const int64_t of_attention[] = {s->batch, s->heads_q, s->heads_k, s->seqlen_q, s->seqlen_k};
     const int64_t packed[] = {p->batch, p->heads, p->seqlen, p->head_dim};
-    const int64_t *lengths = pack ? packed : attention;
+    const int64_t merged[] = {m->splits, m->batch, m->heads, m->seqlen, m->head_dim};
+    bool pack = operation == SPEC_OP_PACK, attention = !pack && operation != SPEC_OP_MERGE;
+    const int64_t *lengths = pack ? packed : attention ? of_attention : merged;
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, one->seed);
     cJSON *shape = cJSON_AddArrayToObject(object, "shape");
@@ -225,9 +281,9 @@ static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
     done = done && cJSON_AddStringToObject(object, "what", one->what) &&
            cJSON_AddStringToObject(object, "inputs", one->inputs) &&
            cJSON_AddStringToObject(object, "layout", one->layout) &&
-           (pack || add_number(object, "scale", one->scale)) && (pack || add_values(object, one)) &&
+           (!attention || (add_number(object, "scale", one->scale) && add_values(object, one))) &&
            cJSON_AddRawToObject(object, "seed", seed) && /* 64 bits do not pass through a double */
-           (pack || add_errors(object, one));
+           (pack || add_errors(object, one, attention));
     cJSON *findings = done ? cJSON_AddArrayToObject(object, "findings") : NULL;
     done = done && findings;
     for (size_t line = 0; done && line < one->finding_count; line++)
@@ -237,15 +293,15 @@ static bool add_case(cJSON *cases, const struct verify_case *one, bool pack) {
 
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error) {
     cJSON *object = cJSON_CreateObject(), *cases = NULL;
-    bool pack = report->operation == SPEC_OP_PACK,
+    bool attention = report->operation != SPEC_OP_PACK && report->operation != SPEC_OP_MERGE,
          done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
                 cJSON_AddStringToObject(object, "device", report->device) &&
                 cJSON_AddBoolToObject(object, "passed", report->passed) &&
-                (pack || (add_number(object, "mean_error", report->mean_error) &&
-                          add_number(object, "mean_error_over_bound", report->mean_error_over_bound))) &&
+                (!attention || (add_number(object, "mean_error", report->mean_error) &&
+                                add_number(object, "mean_error_over_bound", report->mean_error_over_bound))) &&
                 (cases = cJSON_AddArrayToObject(object, "cases")) != NULL;
     for (size_t index = 0; done && index < report->case_count; index++)
-        done = add_case(cases, &report->cases[index], pack);
+        done = add_case(cases, &report->cases[index], report->operation);
     char *printed = done ? cJSON_Print(object) : NULL;
     if (printed) {
         text_puts(out, printed);

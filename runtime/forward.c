@@ -111,7 +111,9 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
     for (int i = FMHA_VALUE_STRIDE_FROM_BATCH; i < FMHA_VALUE_OF_MODIFIERS; i++) {
         value[i] = 0;
     }
-    operands->buffer[FMHA_BUFFER_FROM] = operands->buffer[FMHA_BUFFER_TO] = NULL;
+    for (int i = FMHA_BUFFER_FROM; i < FMHA_BUFFER_OF_MODIFIERS; i++) {
+        operands->buffer[i] = NULL;
+    }
     struct fmha_forward_sizes sizes = {p->batch, p->seqlen_q, p->batch, p->seqlen_k};
     if (fmha_forward_is_modified(p)) {
         status = fmha_forward_modify(p, launch, &request->key, operands, &sizes);

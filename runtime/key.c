@@ -130,6 +130,7 @@ enum {
     DROPOUT,
     VARLEN,
     PAGED,
+    PARTIAL,
     MODIFIER
 };
 
@@ -154,6 +155,7 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [DROPOUT] = "dropout",
     [VARLEN] = "varlen",
     [PAGED] = "paged",
+    [PARTIAL] = "partial",
     [MODIFIER] = "modifier",
 };
 
@@ -201,6 +203,8 @@ static const struct {
     {DROPOUT, 1, "on"},
     {PAGED, 0, "off"},
     {PAGED, 1, "on"},
+    {PARTIAL, FMHA_KEY_PARTIAL_F32, "f32"},
+    {PARTIAL, FMHA_KEY_PARTIAL_SAME, "same"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -212,7 +216,7 @@ static const struct {
     [SOFTCAP] = {FMHA_KEY_SOFTCAP, 1},       [ALIBI] = {FMHA_KEY_ALIBI, 1},           [BIAS] = {FMHA_KEY_BIAS, 2},
     [ATTN_MASK] = {FMHA_KEY_ATTN_MASK, 1},   [BLOCK_MASK] = {FMHA_KEY_BLOCK_MASK, 1}, [SINK] = {FMHA_KEY_SINK, 1},
     [HEAD_SCALE] = {FMHA_KEY_HEAD_SCALE, 1}, [DROPOUT] = {FMHA_KEY_DROPOUT, 1},       [VARLEN] = {FMHA_KEY_VARLEN, 2},
-    [PAGED] = {FMHA_KEY_PAGED, 1},
+    [PAGED] = {FMHA_KEY_PAGED, 1},           [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {

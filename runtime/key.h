@@ -23,6 +23,7 @@ enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA
 
 enum fmha_key_bias { FMHA_KEY_BIAS_OFF = 0, FMHA_KEY_BIAS_SAME = 1, FMHA_KEY_BIAS_F32 = 2 };
 enum fmha_key_varlen { FMHA_KEY_VARLEN_NONE = 0, FMHA_KEY_VARLEN_PACKED = 1, FMHA_KEY_VARLEN_PADDED = 2 };
+enum fmha_key_partial { FMHA_KEY_PARTIAL_F32 = 0, FMHA_KEY_PARTIAL_SAME = 1 };
 /* In fmha_key.modifiers: each the factor of the value. */
 enum fmha_key_modifier {
     FMHA_KEY_WINDOW = 1 << 0,
@@ -38,6 +39,7 @@ enum fmha_key_modifier {
     FMHA_KEY_DROPOUT = 1 << 11,
     FMHA_KEY_VARLEN = 1 << 12,
     FMHA_KEY_PAGED = 1 << 14,
+    FMHA_KEY_PARTIAL = 1 << 15, /* of merge: fmha_key_partial */
 };
 
 #define FMHA_KEY_VERSION 1
@@ -66,8 +68,8 @@ enum fmha_key_modifier {
  *    modifiers:  bit   0  window         5-6  bias, fmha_key_bias   11     dropout
  *                      1  sink_keys      7    attn_mask             12-13  varlen, fmha_key_varlen
  *                      2  prefix         8    block_mask            14     paged
- *                      3  softcap        9    sink                  15-31  0
- *                      4  alibi          10   head_scale
+ *                      3  softcap        9    sink                  15     partial, fmha_key_partial
+ *                      4  alibi          10   head_scale            16-31  0
  */
 struct fmha_key {
     uint8_t version;                            /* FMHA_KEY_VERSION */
@@ -129,7 +131,7 @@ bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
  * "v_layout", "align"; then the modifiers, which are written where they are not off. The target is none of them. */
 #define FMHA_KEY_FIELDS_FIRST   7
-#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 14)
+#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 15)
 #define FMHA_KEY_FIELD_MODIFIER (FMHA_KEY_FIELDS - 1) /* the hash of a modifier from outside */
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 

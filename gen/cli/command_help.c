@@ -89,19 +89,33 @@ static void add_field(struct text *out, const struct spec_field *field) {
     text_free(&right);
 }
 
+/* "all", "all but --partial", or which: whatever is shorter. */
+static void put_options(enum spec_operation operation, struct text *out) {
+    int lacking = 0;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        lacking += !spec_operation_has(operation, (enum spec_field_id)id);
+    if (lacking > SPEC_FIELD_COUNT / 2) {
+        spec_operation_options(operation, out);
+        return;
+    }
+    text_puts(out, "all");
+    const char *separator = " but ";
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (!spec_operation_has(operation, (enum spec_field_id)id)) {
+            text_printf(out, "%s--%s", separator, spec_fields[id].option);
+            separator = ", ";
+        }
+}
+
 /* Which of the options above each operation that is built has beside --op. */
 static void add_operations(struct text *out) {
     const struct spec_field *op = &spec_fields[SPEC_OP];
     text_puts(out, "\nWhat each operation has of these, beside --arch, --set and --template-dir\n");
     for (int operation = 0; operation < SPEC_OPERATION_COUNT; operation++) {
         struct text options = {0};
-        bool all = true;
-        for (int id = 0; id < SPEC_FIELD_COUNT; id++)
-            all = all && spec_operation_has((enum spec_operation)operation, (enum spec_field_id)id);
-        if (!all)
-            spec_operation_options((enum spec_operation)operation, &options);
+        put_options((enum spec_operation)operation, &options);
         if (word_works(op, operation))
-            add_row(out, op->words[operation], all ? "all" : options.bytes ? options.bytes : "");
+            add_row(out, op->words[operation], options.bytes ? options.bytes : "");
         out->failed = out->failed || options.failed;
         text_free(&options);
     }

@@ -96,6 +96,7 @@ struct shapes {
     union {
         struct verify_shape attention[OPTION_LIST_MAX];
         struct verify_pack_shape pack[OPTION_LIST_MAX];
+        struct verify_merge_shape merge[OPTION_LIST_MAX];
     } of;
     int64_t *lengths_q, *lengths_k; /* owned */
 };
@@ -154,29 +155,48 @@ static bool make_lengths(const struct verify_arguments *own, struct shapes *shap
     return true;
 }
 
-/* No list of options describes pack and another operation at once: what one of them needs the other does not have. */
+static bool read_shape(enum spec_operation operation, const char *text, int at, struct shapes *shapes,
+                       struct error *error) {
+    switch (operation) {
+    case SPEC_OP_PACK:
+        return words_pack_shape(text, &shapes->of.pack[at], error);
+    case SPEC_OP_MERGE:
+        return words_merge_shape(text, &shapes->of.merge[at], error);
+    default:
+        return words_shape(text, &shapes->of.attention[at], error);
+    }
+}
+
+/* The operation whose shapes are given: pack, merge, or forward for any of attention. No list of options describes pack
+ * or merge and another operation at once: what one of them needs the other does not have. */
+static enum spec_operation operation_of(const struct arguments *arguments) {
+    const char *word = arguments->kernel.field[SPEC_OP];
+    const enum spec_operation others[] = {SPEC_OP_PACK, SPEC_OP_MERGE};
+    for (size_t i = 0; word && i < sizeof others / sizeof *others; i++)
+        if (strcmp(word, spec_operation_words[others[i]]) == 0)
+            return others[i];
+    return SPEC_OP_FORWARD;
+}
+
 static bool make_shapes(const struct arguments *arguments, struct shapes *shapes, struct verify_options *options,
                         struct error *error) {
     const struct verify_arguments *own = arguments->own;
     const struct option_list *given = &own->shapes;
-    const char *operation = arguments->kernel.field[SPEC_OP];
-    bool pack = operation && strcmp(operation, spec_operation_words[SPEC_OP_PACK]) == 0;
-    if (pack && (own->q_lens || own->k_lens))
-        return error_set(error, ERROR_USAGE, "--%s: expected an operation on sequences, got --op pack; use --shape",
-                         own->q_lens ? "q-lens" : "k-lens");
+    enum spec_operation operation = operation_of(arguments);
+    if (operation != SPEC_OP_FORWARD && (own->q_lens || own->k_lens))
+        return error_set(error, ERROR_USAGE, "--%s: expected an operation on sequences, got --op %s; use --shape",
+                         own->q_lens ? "q-lens" : "k-lens", spec_operation_words[operation]);
     if (own->q_lens || own->k_lens)
         return make_lengths(own, shapes, options, error);
     for (int i = 0; i < given->count; i++)
-        if (!(pack ? words_pack_shape(given->item[i], &shapes->of.pack[i], error)
-                   : words_shape(given->item[i], &shapes->of.attention[i], error)))
+        if (!read_shape(operation, given->item[i], i, shapes, error))
             return false;
-    if (pack) {
-        options->pack_shapes = shapes->of.pack;
-        options->pack_shape_count = (size_t)given->count;
-    } else {
-        options->shapes = shapes->of.attention;
-        options->shape_count = (size_t)given->count;
-    }
+    options->shapes = operation == SPEC_OP_FORWARD ? shapes->of.attention : NULL;
+    options->pack_shapes = operation == SPEC_OP_PACK ? shapes->of.pack : NULL;
+    options->merge_shapes = operation == SPEC_OP_MERGE ? shapes->of.merge : NULL;
+    options->shape_count = options->shapes ? (size_t)given->count : 0;
+    options->pack_shape_count = options->pack_shapes ? (size_t)given->count : 0;
+    options->merge_shape_count = options->merge_shapes ? (size_t)given->count : 0;
     return true;
 }
 
@@ -244,7 +264,8 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, shapes),
      .value = "B,HQ,HK,SQ,SK",
      .help = "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
-             "dimension); repeatable. Without it a standing set of ragged shapes around every tile edge is run"},
+             "dimension; of merge N,B,H,S,D, partial results first); repeatable. Without it a standing set of ragged "
+             "shapes around every tile edge is run"},
     {.name = "q-lens",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, q_lens),

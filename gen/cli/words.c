@@ -71,6 +71,15 @@ bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct 
                      text);
 }
 
+bool words_merge_shape(const char *text, struct verify_merge_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->splits, &shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
+    return parse_numbers(text, member, 5, 20) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected N,B,H,S,D (partial results, batch, heads, length and head dimension; heads and "
+                     "head dimension 1 and up, the others 0 and up), got '%s'",
+                     text);
+}
+
 bool words_device(const char *device, struct error *error) {
     static const char *const drivers[] = {"emu", "isa", "hip"};
     size_t length = strcspn(device, ":");

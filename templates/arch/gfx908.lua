@@ -21,5 +21,6 @@ chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = forward.qk },
     decode = chip.defaults.decode,
     pack = chip.defaults.pack,
+    merge = chip.defaults.merge,
 }
 return chip

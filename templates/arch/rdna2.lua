@@ -51,5 +51,6 @@ return {
         },
         decode = { orientation = "kq", kq = { wave32 = decode } },
         pack = { wave32 = { waves = 4 } },
+        merge = { wave32 = { waves = 2 } },
     },
 }

@@ -30,5 +30,6 @@ family.defaults = {
     },
     decode = rdna3.defaults.decode,
     pack = rdna3.defaults.pack,
+    merge = rdna3.defaults.merge,
 }
 return family

@@ -17,6 +17,15 @@ static struct spec plain(void) {
     return spec;
 }
 
+/* The same of forward, or of merge where forward does not have the row. */
+static struct spec plain_with(int id) {
+    struct spec spec = plain();
+    if (!spec_has(&spec, (enum spec_field_id)id))
+        spec.value[SPEC_OP] = SPEC_OP_MERGE;
+    cr_assert(spec_has(&spec, (enum spec_field_id)id), "%s", spec_fields[id].name);
+    return spec;
+}
+
 static struct fmha_key key_of(const struct spec *spec) {
     struct fmha_key key;
     struct error error;
@@ -33,11 +42,11 @@ static int32_t another(int id, const struct spec *spec) {
 }
 
 Test(shape_key, every_fact_and_no_knob_changes_it) {
-    const struct spec base = plain();
-    const struct fmha_key key = key_of(&base);
     struct fmha_key seen[SPEC_FIELD_COUNT];
     int count = 0;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
+        const struct spec base = plain_with(id);
+        const struct fmha_key key = key_of(&base);
         struct spec spec = base;
         spec.value[id] = another(id, &base);
         struct fmha_key changed = key_of(&spec);
@@ -47,7 +56,8 @@ Test(shape_key, every_fact_and_no_knob_changes_it) {
         seen[count] = changed;
         count += !spec_fields[id].knob;
     }
-    struct spec set = base;
+    struct spec set = plain();
+    const struct fmha_key key = key_of(&set);
     strcpy(set.set[0].name, "PAD");
     strcpy(set.set[0].value, "16");
     set.set_count = 1;
@@ -65,13 +75,21 @@ Test(shape_key, rows_that_an_operation_does_not_have_are_zero) {
     struct fmha_key key = key_of(&spec);
     const unsigned char expected[32] = {1, 4, 11, 5, 1, [13] = 1, [14] = 2};
     cr_assert_arr_eq(&key, expected, sizeof expected);
+    spec.value[SPEC_OP] = SPEC_OP_MERGE;
+    spec.value[SPEC_V_LAYOUT] = SPEC_UNSET;
+    spec.value[SPEC_DTYPE] = 1;
+    spec.value[SPEC_PARTIAL] = 1;
+    key = key_of(&spec);
+    unsigned char merge[32] = {1, 2, 11, 5, 1, [6] = 2, [14] = 2};
+    memcpy(merge + 16, &(uint32_t){FMHA_KEY_PARTIAL}, 4);
+    cr_assert_arr_eq(&key, merge, sizeof merge);
 }
 
 Test(shape_key, every_word_has_a_number_of_its_own) {
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         struct fmha_key keys[8];
         for (int word = 0; !spec_fields[id].knob && spec_fields[id].words && spec_fields[id].words[word]; word++) {
-            struct spec spec = plain();
+            struct spec spec = plain_with(id);
             spec.value[id] = word;
             keys[word] = key_of(&spec);
             for (int i = 0; i < word; i++)

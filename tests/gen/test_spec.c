@@ -186,12 +186,16 @@ Test(spec, an_operation_has_its_rows_alone) {
     }
     cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        cr_assert(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), "%s", spec_fields[id].name);
+        cr_assert_eq(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), id != SPEC_PARTIAL, "%s",
+                     spec_fields[id].name);
         cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
     }
     struct text options = {0};
     spec_operation_options(SPEC_OP_PACK, &options);
     cr_assert_str_eq(options.bytes, "--v-layout, --align, --wave and --waves");
+    text_free(&options);
+    spec_operation_options(SPEC_OP_MERGE, &options);
+    cr_assert_str_eq(options.bytes, "--dtype, --partial, --align, --wave and --waves");
     text_free(&options);
 }
 

@@ -88,6 +88,37 @@ plant 'pack: odd rows before even ones' $pack 's/0x05040100/0x01000504/' '--op p
 plant 'pack: no barrier' $pack 's/^    fmha_barrier();//' '--op pack --v-layout transposed'
 plant 'pack: whole where columns lack' $pack 's/tile\.rows == $(T) \&\& tile\.columns == $(T)/tile.rows == $(T)/' "$both"
 
+merge=ops/merge.hip both='--op merge --align 16,2'
+for axis in batch head row; do
+    case $axis in row) place=query ;; *) place=$axis ;; esac
+    plant "merge: $axis stride of partial O is 0" $merge "s/$place \* arguments\.stride_o_partial_$axis/0/" "$both"
+    plant "merge: partial O by O's $axis stride" $merge "s/arguments\.stride_o_partial_$axis/arguments.stride_o_$axis/" "$both"
+    plant "merge: O by partial O's $axis stride" $merge "s/arguments\.stride_o_$axis/arguments.stride_o_partial_$axis/" "$both"
+    plant "merge: $axis stride of partial O in 32 bits" $merge "s/$place \* arguments\.stride_o_partial_$axis/(int)($place * arguments.stride_o_partial_$axis)/" "$both"
+    plant "merge: $axis stride of O in 32 bits" $merge "s/$place \* arguments\.stride_o_$axis/(int)($place * arguments.stride_o_$axis)/" "$both"
+done
+plant 'merge: every split is the first' $merge 's/from + s \* arguments\.stride_o_partial_split/from/' "$both"
+plant 'merge: split stride in 32 bits' $merge 's/s \* arguments\.stride_o_partial_split/(int)(s * arguments.stride_o_partial_split)/' "$both"
+plant 'merge: LSE in base 2' $merge 's/ \* 1\.4426950408889634f//; s/0\.69314718055994531f \* //' "$both"
+plant 'merge: weights in base 2' $merge 's/ \* 1\.4426950408889634f//' "$both"
+plant 'merge: LSE written in base 2' $merge 's/m + 0\.69314718055994531f \* /m + /' "$both"
+plant 'merge: an empty part has a weight' $merge 's/lse == -fmha_infinity() ? 0\.0f : //' "$both"
+plant 'merge: O of an empty part is looked at' $merge 's/lse == -fmha_infinity() ? -0\.0f : part\[i\]/part[i]/' "$both"
+plant 'merge: without the maximum' $merge 's/(lse - m) \*/lse */; s/: m + 0/: 0/' "$both"
+plant 'merge: log2 e before the difference' $merge 's/(lse - m) \* 1\.4426950408889634f/lse * 1.4426950408889634f - m * 1.4426950408889634f/' "$both"
+plant 'merge: the maximum starts at -1e4' $merge 's/float m = -fmha_infinity()/float m = -1e4f/' "$both"
+plant 'merge: the last part is lost' $merge 's/s < arguments\.splits/s < arguments.splits - 1/' "$both"
+plant 'merge: a row without keys is NaN' $merge 's/l == 0\.0f ? 0\.0f : 1\.0f/1.0f/' "$both"
+plant 'merge: a row without keys is -0' $merge 's/l == 0\.0f ? 0\.0f : -0\.0f/-0.0f/' "$both"
+plant 'merge: zeros lose their sign' $merge 's/l == 0\.0f ? 0\.0f : -0\.0f/0.0f/' "$both"
+plant 'merge: normalized at the end' $merge 's/fmha_weight(lse, m) \* inverse/fmha_weight(lse, m)/; s/o\[i\] == o\[i\] ? o\[i\]/o[i] == o[i] ? o[i] * inverse/' '--op merge --dtype bf16'
+plant 'merge: a row too many' $merge 's/row >= rows/row > rows/' "$both"
+plant 'merge: every lane writes LSE' $merge 's/ \&\& piece == 0//' "$both"
+plant 'merge: LSE where there is none' $merge 's/arguments\.lse \&\& //' "$both"
+plant 'merge: heads by batches' $merge 's/head_row % (u32)arguments\.heads_q/head_row % (u32)arguments.batch/' "$both"
+plant 'merge: columns of the neighbour' $merge 's/all\[i\] = fmha_pack(o\[2 \* i\], o\[2 \* i + 1\])/all[i] = fmha_pack(o[2 * i + 1], o[2 * i])/' '--op merge'
+plant 'merge: bf16 NaN becomes infinity' $merge '/o\[i\] = o\[i\] == o\[i\]/d' '--op merge --dtype bf16'
+
 # Modifiers: each by a fault of its own arithmetic, and by one of the tensor or the loop that it takes part in.
 spans=ops/forward_spans.hip score=ops/score.hip
 in=modifiers

@@ -1,0 +1,179 @@
+//% -- Merging partial results of attention over parts of the keys: O = sum of exp(LSE_s - LSE) O_s, LSE = ln sum exp LSE_s.
+//% -- A row of O is cut into pieces of eight columns; a lane computes one piece, and for itself the weights of its row: no lane waits for another.
+//%
+//% local threads = spec.wave * spec.waves
+//% local fast = spec.align == 16
+//% local f32 = spec.partial == "f32"
+//% local size = f32 and 4 or 2                  -- bytes of an element of a partial O
+//% local most_items = (1 << 32) - 1             -- of a grid's dimension
+//% local items = "batch * heads_q * seqlen_q * (head_dim_v / 8)"
+//%
+//% include("device/prelude.hip")
+
+//% include("device/element_" .. spec.dtype .. ".hip")
+//%
+//% argument {
+//%     name = "o_partial", kind = "buffer", type = f32 and "f32" or spec.dtype, access = "read", align = fast and 16 or size,
+//%     shape = "splits batch heads_q seqlen_q head_dim_v",
+//%     strides = "stride_o_partial_split stride_o_partial_batch stride_o_partial_head stride_o_partial_row 1",
+//% }
+//% argument {
+//%     name = "lse_partial", kind = "buffer", type = "f32", access = "read",
+//%     shape = "splits batch heads_q seqlen_q", strides = "batch*heads_q*seqlen_q heads_q*seqlen_q seqlen_q 1",
+//% }
+//% argument {
+//%     name = "o", kind = "buffer", type = spec.dtype, access = "write", align = spec.align,
+//%     shape = "batch heads_q seqlen_q head_dim_v", strides = "stride_o_batch stride_o_head stride_o_row 1",
+//% }
+//% argument {
+//%     name = "lse", kind = "buffer", type = "f32", access = "write", optional = true,
+//%     shape = "batch heads_q seqlen_q", strides = "heads_q*seqlen_q seqlen_q 1",
+//% }
+//% for _, name in ipairs { "o_partial_split", "o_partial_batch", "o_partial_head", "o_partial_row", "o_batch", "o_head", "o_row" } do
+//%     argument { name = "stride_" .. name, kind = "value", type = "i64" }
+//%     if fast then constraint("stride_" .. name .. " % " .. (name:match("partial") and 16 // size or 8), "equals", 0) end
+//% end
+//% for _, name in ipairs { "splits", "batch", "heads_q", "seqlen_q", "head_dim_v" } do
+//%     argument { name = name, kind = "value", type = "i32" }
+//%     if name ~= "head_dim_v" then constraint(name, "min", 0) end
+//% end
+//% constraint("head_dim_v", "min", 8)
+//% constraint("head_dim_v", "max", 512)
+//% constraint("head_dim_v % 8", "equals", 0)
+//% constraint(items, "max", most_items // threads * threads)
+//%
+//% kernel {
+//%     workgroup = threads,
+//%     grid = { "ceil_div(" .. items .. ", " .. threads .. ")", "1", "1" },
+//%     lds_bytes = 0,
+//%     flop_per_tile = 2 * 8 * threads,         -- a tile is what a workgroup takes of one partial result
+//%     bytes_per_tile = 8 * threads * size,
+//% }
+
+/* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. */
+struct fmha_merge_arguments {
+//% local c_types = { f32 = "float *", f16 = "element *", bf16 = "element *", i32 = "int ", i64 = "i64 " }
+//% for _, a in ipairs(arguments) do
+//%     local declaration = (a.access == "read" and "const " or "") .. c_types[a.type] .. a.name
+    $(declaration);
+//% end
+};
+//% local partial = f32 and "float" or "element"
+
+//% if fast then
+//%     if f32 then
+typedef float f32x4 __attribute__((ext_vector_type(4)));
+
+/* Eight neighbouring columns. */
+FMHA_INLINE void fmha_load(const float *from, u32, float o[8])
+{
+    const f32x4 low = *(const f32x4 *)from, high = *(const f32x4 *)(from + 4);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+        o[i] = low[i];
+        o[i + 4] = high[i];
+    }
+}
+//%     else
+typedef element element8 __attribute__((ext_vector_type(8)));
+
+/* Eight neighbouring columns. */
+FMHA_INLINE void fmha_load(const element *from, u32, float o[8])
+{
+    const element8 all = __builtin_bit_cast(element8, *(const u32x4 *)from);
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        o[i] = fmha_from_element(all[i]);
+}
+//%     end
+
+FMHA_INLINE void fmha_store(element *to, u32, const float o[8])
+{
+    u32x4 all;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        all[i] = fmha_pack(o[2 * i], o[2 * i + 1]);
+    *(u32x4 *)to = all;
+}
+//% else
+/* Eight columns, `pieces` apart: neighbouring lanes have neighbouring columns. */
+FMHA_INLINE void fmha_load(const $(partial) *from, u32 pieces, float o[8])
+{
+#pragma unroll
+    for (u32 i = 0; i < 8; ++i)
+//%     if f32 then
+        o[i] = from[i * pieces];
+//%     else
+        o[i] = fmha_from_element(from[i * pieces]);
+//%     end
+}
+
+FMHA_INLINE void fmha_store(element *to, u32 pieces, const float o[8])
+{
+#pragma unroll
+    for (u32 i = 0; i < 8; ++i)
+        to[i * pieces] = fmha_to_element(o[i]);
+}
+//% end
+
+/* exp(lse - m), where m is the largest LSE of the row. The difference comes first: where LSE is large its rounding is that of a small
+ * number. A partial result without a key (-inf) has no weight; what is +inf or NaN makes the row NaN. */
+FMHA_INLINE float fmha_weight(float lse, float m)
+{
+#pragma clang fp contract(off)
+    return lse == -fmha_infinity() ? 0.0f : __builtin_amdgcn_exp2f((lse - m) * 1.4426950408889634f);
+}
+
+FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments arguments)
+{
+#pragma clang fp contract(off)
+    const u32 pieces = (u32)arguments.head_dim_v / 8;
+    const u32 rows = (u32)arguments.batch * (u32)arguments.heads_q * (u32)arguments.seqlen_q;
+    const u32 item = __builtin_amdgcn_workgroup_id_x() * $(threads) + __builtin_amdgcn_workitem_id_x();
+    const u32 row = item / pieces, piece = item % pieces;
+    if (row >= rows)
+        return;
+    const u32 head_row = row / (u32)arguments.seqlen_q;
+    const i64 query = row % (u32)arguments.seqlen_q, head = head_row % (u32)arguments.heads_q, batch = head_row / (u32)arguments.heads_q;
+
+    /* The largest LSE, then the sum of weights, of which the largest is 1. */
+    const float *lses = arguments.lse_partial + row;
+    float m = -fmha_infinity();
+#pragma clang loop vectorize(disable) unroll_count(4)
+    for (int s = 0; s < arguments.splits; ++s)
+        m = __builtin_fmaxf(m, lses[s * (i64)rows]);
+    float l = 0.0f;
+#pragma unroll 4
+    for (int s = 0; s < arguments.splits; ++s)
+        l += fmha_weight(lses[s * (i64)rows], m);
+    const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
+    if (arguments.lse && piece == 0)
+        arguments.lse[row] = l == 1.0f ? m : m + 0.69314718055994531f * __builtin_amdgcn_logf(l);
+
+    /* O, of weights whose sum is 1: no intermediate sum is larger than the largest partial O. Adding to -0 changes nothing, not even a zero's
+     * sign; a row without a key is +0. */
+//% local step = fast and "piece * 8" or "piece"
+//% local ahead = fast and 4 or 1             -- splits on their way at once: of single elements eight loads are enough, and more take registers
+    const $(partial) *from = arguments.o_partial + batch * arguments.stride_o_partial_batch + head * arguments.stride_o_partial_head +
+        query * arguments.stride_o_partial_row + $(step);
+    float o[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        o[i] = l == 0.0f ? 0.0f : -0.0f;
+#pragma clang loop unroll_count($(ahead))
+    for (int s = 0; s < arguments.splits; ++s) {
+        const float lse = lses[s * (i64)rows], weight = fmha_weight(lse, m) * inverse;
+        float part[8];
+        fmha_load(from + s * arguments.stride_o_partial_split, pieces, part);
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+            o[i] = __builtin_fmaf(weight, lse == -fmha_infinity() ? -0.0f : part[i], o[i]); /* whatever stands there */
+    }
+//% if spec.dtype == "bf16" then
+    /* A NaN whose payload is in its low bits alone would be rounded to an infinity. */
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        o[i] = o[i] == o[i] ? o[i] : __builtin_nanf("");
+//% end
+    fmha_store(arguments.o + batch * arguments.stride_o_batch + head * arguments.stride_o_head + query * arguments.stride_o_row + $(step), pieces, o);
+}
