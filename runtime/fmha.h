@@ -218,7 +218,7 @@ FMHA_API fmha_status fmha_device_clear_counters(fmha_device *device);
 enum fmha_dtype {
     FMHA_DTYPE_F16 = 1,
     FMHA_DTYPE_BF16 = 2,
-    FMHA_DTYPE_F32 = 3 /* of a bias alone */
+    FMHA_DTYPE_F32 = 3 /* of a bias and of partial results alone */
 };
 enum fmha_mask {
     FMHA_MASK_NONE = 0,
@@ -425,6 +425,52 @@ FMHA_API fmha_status fmha_pack(fmha_device *device, const fmha_pack_problem *pro
 
 /* Does what the first call would do before its launch, as fmha_forward_prepare. */
 FMHA_API fmha_status fmha_pack_prepare(fmha_device *device, const fmha_pack_problem *problem);
+
+/* ---- Merging ------------------------------------------------------------------------------------------------------
+ *
+ * Puts together what attention gave over parts of the keys: LSE = ln sum exp LSE_s and O = sum exp(LSE_s - LSE) O_s, in
+ * float32, O rounded to nearest even. A partial result with an LSE of -infinity saw no key: it counts for nothing,
+ * whatever its O holds. Without any other, and without any at all, O = 0 and LSE = -infinity. With one other O is its
+ * O, rounded, and LSE its LSE to the bit. An LSE of NaN or +infinity makes O and LSE of its row NaN. The sums are made
+ * in the order of the splits, so that the same numbers give the same bits on every call.
+ */
+
+typedef struct fmha_merge_problem {
+    size_t struct_bytes;              /* sizeof(fmha_merge_problem): FMHA_MERGE_PROBLEM_INIT sets it */
+    int32_t dtype;                    /* of O: FMHA_DTYPE_F16 or FMHA_DTYPE_BF16 */
+    int32_t partial_dtype;            /* of o_partial: FMHA_DTYPE_F32, as which 0 counts, or dtype */
+    int64_t splits;                   /* partial results, 0 to 2^31 - 1 */
+    int64_t batch, heads_q, seqlen_q; /* 0 and up; a packed batch is one of batch 1 whose rows are the tokens. All rows
+                                         times head_dim_v / 8 at most 2^32 - 1024 */
+    int64_t head_dim_v;               /* a multiple of 8 from 8 to 512; or 0, and there is nothing to do */
+    fmha_tensor o_partial; /* [splits][batch][heads_q][seqlen_q][head_dim_v], read; may be NULL with 0 splits */
+    int64_t stride_o_partial_split; /* elements from split to split of o_partial, 0 and up */
+    const float *lse_partial; /* [splits][batch][heads_q][seqlen_q], contiguous, natural logarithms, read; may be NULL
+                                 with 0 splits */
+    fmha_tensor o;            /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
+    float *lse;               /* [batch][heads_q][seqlen_q], contiguous; written; NULL: not wanted */
+    void *stream;             /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_merge_problem;
+
+#ifdef __cplusplus
+#define FMHA_MERGE_PROBLEM_INIT fmha_merge_problem_init()
+#else
+#define FMHA_MERGE_PROBLEM_INIT ((fmha_merge_problem){.struct_bytes = sizeof(fmha_merge_problem)})
+#endif
+static inline fmha_merge_problem fmha_merge_problem_init(void) {
+    fmha_merge_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    return problem;
+}
+
+/* Starts the merge on the problem's stream and returns; instances are found as fmha_forward finds them. One without
+ * rows or columns is FMHA_OK and launches nothing. FMHA_ERROR_NO_INSTANCE: nothing serves it; o and lse are untouched.
+ */
+FMHA_API fmha_status fmha_merge(fmha_device *device, const fmha_merge_problem *problem);
+
+/* Does what the first call would do before its launch, as fmha_forward_prepare; addresses may be NULL. */
+FMHA_API fmha_status fmha_merge_prepare(fmha_device *device, const fmha_merge_problem *problem);
 
 /* ---- Where instances come from ------------------------------------------------------------------------------------
  */
