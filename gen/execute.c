@@ -338,9 +338,9 @@ static int64_t partial_row(const struct run *run, int64_t split, int64_t row) {
                   : split * problem->batch * rows_of_batch + row;
 }
 
-/* O and LSE of one row. What was not written makes O and LSE look so. A part without keys weighs nothing, whatever it
- * has for O. */
-static void merge_row(const struct run *run, enum half_type type, int64_t row) {
+/* O and LSE of one row. What was not written makes O and LSE look so. A part without keys weighs nothing; elements of O
+ * of such that are not 0 are counted. */
+static void merge_row(const struct run *run, enum half_type type, int64_t row, int64_t *empty_parts) {
     const struct execute_request *request = run->request;
     int64_t columns = request->problem->head_dim_v;
     double largest = -INFINITY, sum = 0;
@@ -360,6 +360,7 @@ static void merge_row(const struct run *run, enum half_type type, int64_t row) {
             double lse = (double)run->lse_partial[from];
             float part = run->o_partial[from * columns + d];
             written = written && !is_unwritten(part);
+            *empty_parts += lse == -INFINITY && part != 0 && !is_unwritten(part);
             if (lse > -INFINITY || isnan(lse))
                 o += exp(lse - largest) / sum * (double)part;
         }
@@ -371,12 +372,18 @@ static void merge_row(const struct run *run, enum half_type type, int64_t row) {
         memcpy(&request->lse[row], &(uint32_t){EXECUTE_POISON_F32}, sizeof(uint32_t));
 }
 
-static void merge(const struct run *run) {
+static void merge(const struct run *run, struct findings *findings) {
     const struct reference_problem *problem = run->request->problem;
     const struct spec *spec = &run->target->instance->spec;
     enum half_type type = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
+    int64_t empty_parts = 0;
     for (int64_t row = 0; run->o_partial && row < problem->batch * problem->heads_q * problem->seqlen_q; row++)
-        merge_row(run, type, row);
+        merge_row(run, type, row, &empty_parts);
+    if (empty_parts)
+        findings_add(findings,
+                     "o_partial: expected 0 of parts in which a row sees no key, got %" PRId64
+                     " elements that are not; look at what is added to O of other parts",
+                     empty_parts);
 }
 
 bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,
@@ -390,7 +397,7 @@ bool execute_run(const struct execute_target *target, const struct execute_reque
     for (int which = 0; done && which < FMHA_BUFFER_COUNT; which++)
         done = !run.operands.has[which] || check_tensor(&run, which, findings);
     if (done)
-        merge(&run);
+        merge(&run, findings);
     free(run.o_partial);
     free(run.lse_partial);
     for (int which = 0; which < FMHA_BUFFER_COUNT; which++) {

@@ -621,9 +621,9 @@ static bool run_cases(struct session *session, struct verify_report *report, str
     struct bound_bias random_cases = {0};
     for (size_t index = 0; index < session->case_count; index++) {
         session->current = index;
+        report->case_count++; /* what there is of it is freed with the report */
         if (!run_case(session, index, &report->cases[index], &random_cases, error))
             return false;
-        report->case_count++;
         report->passed = report->passed && report->cases[index].finding_count == 0;
         if (session->options->fail_fast && !report->passed)
             break;

@@ -75,5 +75,12 @@
 //% visit("tiles", "true")
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
         if ($(ballot)(broken != 0))
+//% if spec.op == "decode" then
+        {
+            keys.seqlen_k = fmha_min(seqlen_k, tiles * $(BK)); /* the split's own keys */
+            fmha_add_broken(rows, keys, split == 0 ? 0 : first * $(BK));
+        }
+//% else
             fmha_add_broken(rows, keys, 0);
+//% end
     }

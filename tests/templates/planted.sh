@@ -188,6 +188,7 @@ plant 'decode: a tile twice' $spans 's|fmha_min(first_of_all + split \* each, en
 plant 'decode: the sink joins each split' $in/sink.hip 's|__builtin_amdgcn_workgroup_id_x() == 0 ?|true ?|' "$decode --sink --shape 1,6,2,3,300 --splits 3"
 plant 'decode: partial LSE of base 2' $kq 's|lse_partial\[row\] = 0\.69314718055994531f \*|lse_partial[row] =|' "$decode --shape 1,6,2,3,300 --splits 3"
 plant 'decode: batches of a split overlap' $kq 's|(i64)arguments\.batch \* arguments\.heads_q|(i64)arguments.heads_q|' "$decode --shape 2,6,2,3,300 --splits 3"
+plant 'decode: infinities of other splits' $spans 's|fmha_add_broken(rows, keys, split == 0 ? 0 : first \* \$(BK));|fmha_add_broken(rows, keys, 0);|' "$decode --causal"
 plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
 
 lanes=atoms/lanes_gcn.hip
