@@ -108,10 +108,10 @@ static double as_float(double value) {
 /* 2^-8 to 1, as models have them, of every batch the same or another. */
 static void set_alibi(struct making *making) {
     struct reference_problem *problem = making->problem;
-    int64_t heads = problem->heads_q;
-    double *slopes = own(making, problem->batch * heads, sizeof *slopes);
+    int64_t heads = problem->heads_q, count = (problem->batch > 0 ? problem->batch : 1) * heads;
+    double *slopes = own(making, count, sizeof *slopes); /* those of the first batch, if there is none */
     bool shared = making->choice->variant % 2 == 0;
-    for (int64_t index = 0; slopes && index < problem->batch * heads; index++)
+    for (int64_t index = 0; slopes && index < count; index++)
         slopes[index] = shared && index >= heads ? slopes[index - heads] : as_float(exp2(-8 * uniform(making)));
     problem->alibi = slopes;
 }
