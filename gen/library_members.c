@@ -116,7 +116,7 @@ static bool add_row(const struct library_row *row, const struct spec_choices *ch
     size_t added_count;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++)
         product.field[id] = row->field[id] ? row->field[id] : product.field[id];
-    product.if_chip_has = 1 << SPEC_DTYPE;
+    product.if_chip_has = UINT64_C(1) << SPEC_DTYPE;
     if (!spec_product(&product, engine, &added, &added_count, error))
         return false;
     if (!added_count) {

@@ -129,7 +129,7 @@ static bool make_specs(struct session *session, struct error *error) {
     for (size_t i = 0; i < row_count; i++) {
         const struct row *row = quick ? &quick_rows[i] : &rows[i];
         const struct spec_choices choices = {.arch = session->info.arch,
-                                             .if_chip_has = 1 << SPEC_DTYPE | 1 << SPEC_WAVE,
+                                             .if_chip_has = UINT64_C(1) << SPEC_DTYPE | UINT64_C(1) << SPEC_WAVE,
                                              .field = {[SPEC_HEAD_DIM] = row->head_dim,
                                                        [SPEC_DTYPE] = row->dtype,
                                                        [SPEC_MASK] = row->mask,

@@ -623,9 +623,11 @@ static void name_member(const struct spec *member, const struct axis *axes, stru
     text_free(&text);
 }
 
+_Static_assert(SPEC_FIELD_COUNT <= 64, "a field is a bit of spec_choices.if_chip_has");
+
 /* Whether the member is for its chip at all; of the values of the fields that are bits of `fields`, the chip decides.
  */
-static bool is_wanted(const struct spec *member, unsigned fields, struct template_engine *engine, bool *wanted,
+static bool is_wanted(const struct spec *member, uint64_t fields, struct template_engine *engine, bool *wanted,
                       struct error *error) {
     struct spec asked;
     *wanted = true;
@@ -640,7 +642,7 @@ static bool is_wanted(const struct spec *member, unsigned fields, struct templat
     return spec_chip_has(&asked, engine, wanted, error);
 }
 
-static bool multiply(const struct axis *axes, const struct spec *base, unsigned if_chip_has,
+static bool multiply(const struct axis *axes, const struct spec *base, uint64_t if_chip_has,
                      struct template_engine *engine, struct spec **specs, size_t *count, struct error *error) {
     size_t total = 1;
     for (int id = 0; id < AXIS_COUNT; id++) {

@@ -120,7 +120,7 @@ struct spec_choices {
     int set_count;
     const char *modifier; /* a file */
     /* Fields, 1 << SPEC_DTYPE and 1 << SPEC_WAVE, whose values are left out for the chips that do not have them. */
-    unsigned if_chip_has;
+    uint64_t if_chip_has;
 };
 
 /* The product of all lists as resolved specs, with the modifier whose text the engine is given, the target varying
