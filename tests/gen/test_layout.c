@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "embed.h"
+#include "fragments.h"
 #include "layout.h"
 #include "template.h"
 
@@ -32,30 +33,25 @@ static struct layout *read_layout(const char *arch, const char *dtype, const cha
     return layout;
 }
 
-/* `rows`: an instruction of the table. Each line names one lane of one element; returns how many there are for the
- * matrices whose letters are in `wanted`. */
+/* `rows`: an instruction of the table. Returns for how many lanes of elements it has the matrices whose letters are in
+ * `wanted`. */
 static int compare_rows(const struct layout *layout, const char *of, const char *rows, const char *wanted) {
-    struct error error;
-    char *bytes, family[16], instruction[64], matrix[2];
-    size_t length;
-    cr_assert(file_read(LAYOUT_TABLE, &bytes, &length, &error), "%s", error.text);
-    int told = 0, lanes, row, column, lane, reg, low, high;
-    for (char *rest = bytes, *line; (line = strsep(&rest, "\n"));) {
-        if (sscanf(line, "%15s %63s %d %1s %d %d %d %d %d %d", family, instruction, &lanes, matrix, &row, &column,
-                   &lane, &reg, &low, &high) != 10 ||
-            strcmp(family, of) != 0 || strcmp(instruction, rows) != 0 || lanes != layout->wave ||
-            !strchr(wanted, *matrix))
+    struct fragments table;
+    int told = 0;
+    cr_assert(fragments_open(&table));
+    for (struct fragment one; fragments_next(&table, &one);) {
+        if (strcmp(one.family, of) != 0 || strcmp(one.instruction, rows) != 0 || (int)one.wave != layout->wave ||
+            !strchr(wanted, one.matrix))
             continue;
-        const struct layout_matrix *m = *matrix == 'A' ? &layout->a : *matrix == 'B' ? &layout->b : &layout->d;
-        const struct layout_cell *cell = &m->cell[row * m->columns + column];
-        int element = (32 * reg + low) / (high - low + 1);
-        cr_assert(row < m->rows && column < m->columns);
-        cr_assert(cell->lanes >> lane & 1, "%s: %s[%d][%d] is not in lane %d", rows, matrix, row, column, lane);
-        cr_assert_eq(cell->element, element, "%s: %s[%d][%d] in lane %d: %d, expected %d", rows, matrix, row, column,
-                     lane, cell->element, element);
+        const struct layout_matrix *m = one.matrix == 'A' ? &layout->a : one.matrix == 'B' ? &layout->b : &layout->d;
+        const struct layout_cell *cell = &m->cell[(int)one.row * m->columns + (int)one.column];
+        cr_assert((int)one.row < m->rows && (int)one.column < m->columns);
+        cr_assert(cell->lanes >> one.lane & 1, "%s: %c[%u][%u] is not in lane %u", rows, one.matrix, one.row,
+                  one.column, one.lane);
+        cr_assert_eq(cell->element, (int)one.index, "%s: %c[%u][%u] in lane %u: %d, expected %u", rows, one.matrix,
+                     one.row, one.column, one.lane, cell->element, one.index);
         told++;
     }
-    free(bytes);
     return told;
 }
 

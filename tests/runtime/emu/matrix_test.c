@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fragments.h"
+
 enum {
     SIDE = MATRIX_SIDE_MAX,
     LANES = MATRIX_LANES_MAX,
@@ -30,25 +32,21 @@ typedef struct layout {
 
 /* Of the instruction `name`, those matrices whose letters are in `wanted`; returns how many rows it has for them. */
 static int read_rows(layout *table, const matrix_form *form, const char *name, const char *wanted) {
-    FILE *file = fopen(EMU_TEST_LAYOUTS, "r");
-    cr_assert(ne(ptr, file, NULL), EMU_TEST_LAYOUTS);
-    char line[256], architecture[32], instruction[64], matrix;
-    int lanes, row, column, lane, reg, low, high, rows = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%31s %63s %d %c %d %d %d %d %d %d", architecture, instruction, &lanes, &matrix, &row, &column,
-                   &lane, &reg, &low, &high) != 10 ||
-            strcmp(architecture, form->family) != 0 || strcmp(instruction, name) != 0 || lanes != form->wave ||
-            strchr(wanted, matrix) == NULL) {
+    struct fragments all;
+    int rows = 0;
+    cr_assert(fragments_open(&all));
+    for (struct fragment one; fragments_next(&all, &one);) {
+        if (strcmp(one.family, form->family) != 0 || strcmp(one.instruction, name) != 0 ||
+            (int)one.wave != form->wave || strchr(wanted, one.matrix) == NULL) {
             continue;
         }
-        element *of =
-            matrix == 'A' ? &table->a[row][column] : (matrix == 'B' ? &table->b[row][column] : &table->d[row][column]);
-        int bits = high - low + 1;
+        element *of = one.matrix == 'A'   ? &table->a[one.row][one.column]
+                      : one.matrix == 'B' ? &table->b[one.row][one.column]
+                                          : &table->d[one.row][one.column];
         cr_assert(lt(int, of->count, PLACES_MAX));
-        of->places[of->count++] = (place){.lane = lane, .index = (32 * reg + low) / bits};
+        of->places[of->count++] = (place){.lane = (int)one.lane, .index = (int)one.index};
         rows++;
     }
-    fclose(file);
     return rows;
 }
 

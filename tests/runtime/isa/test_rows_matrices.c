@@ -3,37 +3,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fragments.h"
 #include "isa_test.h"
 #include "machine.h"
 #include "rows.h"
 
 enum { SIZE = 16, PLACES_MAX = 4096 };
 
-/* Where an element of A, B or D is; C is where D is. An element may be at several places. */
-typedef struct place {
-    char matrix;
-    unsigned row, column, lane, reg, bit;
-} place;
-
-static place places[PLACES_MAX];
+/* Where elements of A, B and D are; C is where D is. An element may be at several places. */
+static struct fragment places[PLACES_MAX];
 static size_t place_count;
 
-static void read_table(const char *architecture, const char *instruction, unsigned wave) {
-    FILE *table = fopen(ISA_TEST_LAYOUTS, "r");
-    char line[256], chip[16], name[64], matrix;
-    unsigned of_wave, last;
-    place at;
-    cr_assert_not_null(table);
-    for (place_count = 0; fgets(line, sizeof line, table) != NULL;) {
-        if (sscanf(line, "%15s %63s %u %c %u %u %u %u %u %u", chip, name, &of_wave, &matrix, &at.row, &at.column,
-                   &at.lane, &at.reg, &at.bit, &last) == 10 &&
-            strcmp(chip, architecture) == 0 && strcmp(name, instruction) == 0 && of_wave == wave) {
+static void read_table(const char *family, const char *instruction, unsigned wave) {
+    struct fragments table;
+    cr_assert(fragments_open(&table));
+    place_count = 0;
+    for (struct fragment one; fragments_next(&table, &one);) {
+        if (strcmp(one.family, family) == 0 && strcmp(one.instruction, instruction) == 0 && one.wave == wave) {
             cr_assert_lt(place_count, (size_t)PLACES_MAX);
-            at.matrix = matrix;
-            places[place_count++] = at;
+            places[place_count++] = one;
         }
     }
-    fclose(table);
     cr_assert_gt(place_count, 3 * SIZE * SIZE - 1, "%s, waves of %u", instruction, wave);
 }
 
@@ -68,19 +58,19 @@ static void try_matrix(const char *architecture, const char *instruction, unsign
     read_table(architecture, instruction, wave);
     unsigned first[] = {['A'] = 0, ['B'] = 8, ['D'] = 16}, most[] = {['A'] = 0, ['B'] = 0, ['D'] = 0};
     for (size_t i = 0; i < place_count; i++) {
-        const place *at = &places[i];
+        const struct fragment *at = &places[i];
         unsigned matrix = (unsigned char)at->matrix;
         uint64_t bits = at->matrix == 'A'   ? bits_of(a[at->row][at->column], bfloat)
                         : at->matrix == 'B' ? bits_of(b[at->row][at->column], bfloat)
                                             : rows_float_bits((float)c[at->row][at->column]);
-        of->vgpr[first[matrix] + at->reg][at->lane] |= (uint32_t)(bits << at->bit);
+        of->vgpr[first[matrix] + at->reg][at->lane] |= (uint32_t)(bits << at->low);
         most[matrix] = at->reg > most[matrix] ? at->reg : most[matrix];
     }
     snprintf(text, sizeof text, "%s v[30:%u], v[0:%u], v[8:%u], v[16:%u]", row_of(instruction, row), 30 + most['D'],
              most['A'], 8 + most['B'], 16 + most['D']);
     machine_run(m, text);
     for (size_t i = 0; i < place_count; i++) {
-        const place *at = &places[i];
+        const struct fragment *at = &places[i];
         if (at->matrix != 'D') {
             continue;
         }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fragments.h"
 #include "isa_test.h"
 #include "machine.h"
 #include "rows.h"
@@ -179,30 +180,25 @@ ROWS_TEST(cdna_matrices_share_operands) {
 
 /* The layouts as AMD's calculator prints them. */
 ROWS_TEST(cdna_layouts) {
-    FILE *file = fopen(ISA_TEST_LAYOUTS, "r");
-    char line[256], arch[16], name[64], which[4];
-    unsigned wave, row, column, lane, reg, low, high, seen = 0;
-    cr_assert_not_null(file, "%s", ISA_TEST_LAYOUTS);
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%15s %63s %u %3s %u %u %u %u %u %u", arch, name, &wave, which, &row, &column, &lane, &reg,
-                   &low, &high) != 10) {
-            continue;
-        }
-        const isa_row *known = isa_family_find(machine_family(), name, strlen(name));
+    struct fragments table;
+    unsigned seen = 0;
+    cr_assert(fragments_open(&table));
+    for (struct fragment one; fragments_next(&table, &one);) {
+        const isa_row *known = isa_family_find(machine_family(), one.instruction, strlen(one.instruction));
         for (size_t i = 0; known != NULL && i < sizeof matrices / sizeof matrices[0]; i++) {
             const matrix *of = &matrices[i];
             if (strcmp(of->row, known->name) != 0) {
                 continue;
             }
-            place at = which[0] == 'A'   ? place_of_a(of, 0, row, column)
-                       : which[0] == 'B' ? place_of_a(of, 0, column, row)
-                                         : place_of_d(of, 0, row, column);
-            cr_assert(at.lane == lane && at.reg == reg && at.shift == low, "%s: expected lane %u, register %u, bit %u",
-                      line, at.lane, at.reg, at.shift);
+            place at = one.matrix == 'A'   ? place_of_a(of, 0, one.row, one.column)
+                       : one.matrix == 'B' ? place_of_a(of, 0, one.column, one.row)
+                                           : place_of_d(of, 0, one.row, one.column);
+            cr_assert(at.lane == one.lane && at.reg == one.reg && at.shift == one.low,
+                      "%s %c[%u][%u]: expected lane %u, register %u, bit %u, got %u, %u, %u", one.instruction,
+                      one.matrix, one.row, one.column, one.lane, one.reg, one.low, at.lane, at.reg, at.shift);
             seen++;
         }
     }
-    fclose(file);
     bool listed = machine_has("v_mfma_f32_16x16x16_f16");
     cr_assert(listed ? seen >= 1024 : seen == 0, "%u elements", seen);
 }
