@@ -8,44 +8,14 @@
 #include <string.h>
 
 #include "fmha.h"
-#include "support.h"
+#include "made_support.h"
 
 #define POISON 0x7fd5u
 
-static char folder[256];
-static fmha_device *device;
-
-static void set_up(void) {
-    char cache[300];
-    support_make_folder(folder);
-    snprintf(cache, sizeof cache, "%s/cache", folder);
-    setenv("FMHA_CACHE_DIR", cache, 1);
-    setenv("FMHA_GENERATOR", "off", 1);
-    unsetenv("FMHA_LIBRARY_PATH");
-    unsetenv("FMHA_LOG");
-    unsetenv("FMHA_DUMP");
-    cr_assert_eq(fmha_device_open("emu:gfx1151", &device), FMHA_OK, "%s", fmha_last_error());
-}
-
-static void tear_down(void) {
-    fmha_device_close(device);
-    support_remove_folder(folder);
-}
-
-TestSuite(merge, .init = set_up, .fini = tear_down, .timeout = 120);
-
-/* A library of the instances that the options describe. */
-static void add_library(const char *name, const char *options) {
-    char command[1024], path[300];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(command, sizeof command, "'%s' library '%s' --arch gfx1151 %s --no-compile >/dev/null", FMHAGEN_PATH, path,
-             options);
-    cr_assert_eq(system(command), 0, "%s", command);
-    cr_assert_eq(fmha_device_add_library(device, path), FMHA_OK, "%s", fmha_last_error());
-}
+TestSuite(merge, .init = made_set_up, .fini = made_tear_down, .timeout = 120);
 
 static void add_merge_library(void) {
-    add_library("merge", "--op merge --partial f32,same --align 16,2");
+    made_add_library("merge", "--op merge --partial f32,same --align 16,2");
 }
 
 /* ---- Numbers ---- */
@@ -233,7 +203,7 @@ Test(merge, one_partial_result_is_what_it_was) {
 Test(merge, attention_over_parts_of_the_keys_is_attention) {
     enum { QUERIES = 7, KEYS = 90, PART = 33, HEAD_DIM = 64, PARTS = 3, ELEMENTS = 2 * QUERIES * HEAD_DIM };
     add_merge_library();
-    add_library("forward", "--hd 64");
+    made_add_library("forward", "--hd 64");
     uint16_t q[ELEMENTS], k[KEYS * HEAD_DIM], v[KEYS * HEAD_DIM];
     for (int i = 0; i < ELEMENTS; i++) {
         q[i] = half_bits(random_number());

@@ -7,44 +7,14 @@
 #include <string.h>
 
 #include "fmha.h"
-#include "support.h"
+#include "made_support.h"
 
 #define POISON 0x7fd5u
 
-static char folder[256];
-static fmha_device *device;
-
-static void set_up(void) {
-    char cache[300];
-    support_make_folder(folder);
-    snprintf(cache, sizeof cache, "%s/cache", folder);
-    setenv("FMHA_CACHE_DIR", cache, 1);
-    setenv("FMHA_GENERATOR", "off", 1);
-    unsetenv("FMHA_LIBRARY_PATH");
-    unsetenv("FMHA_LOG");
-    unsetenv("FMHA_DUMP");
-    cr_assert_eq(fmha_device_open("emu:gfx1151", &device), FMHA_OK, "%s", fmha_last_error());
-}
-
-static void tear_down(void) {
-    fmha_device_close(device);
-    support_remove_folder(folder);
-}
-
-TestSuite(pack, .init = set_up, .fini = tear_down, .timeout = 120);
-
-/* A library of the instances that the options describe. */
-static void add_library(const char *name, const char *options) {
-    char command[1024], path[300];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(command, sizeof command, "'%s' library '%s' --arch gfx1151 %s --no-compile >/dev/null", FMHAGEN_PATH, path,
-             options);
-    cr_assert_eq(system(command), 0, "%s", command);
-    cr_assert_eq(fmha_device_add_library(device, path), FMHA_OK, "%s", fmha_last_error());
-}
+TestSuite(pack, .init = made_set_up, .fini = made_tear_down, .timeout = 120);
 
 static void add_pack_library(void) {
-    add_library("pack", "--op pack --v-layout row,transposed --align 16,2");
+    made_add_library("pack", "--op pack --v-layout row,transposed --align 16,2");
 }
 
 /* ---- Tensors ---- */
@@ -202,7 +172,7 @@ static void attend(const fmha_forward_problem *problem, const char *instance) {
 Test(pack, attention_on_packed_tensors_is_that_on_the_original) {
     enum { BATCH = 2, HEADS_Q = 4, HEADS_K = 2, QUERIES = 37, KEYS = 91, DIM = 64 };
     add_pack_library();
-    add_library("forward", "--hd 64 --causal --v-layout row,transposed --align 16,2");
+    made_add_library("forward", "--hd 64 --causal --v-layout row,transposed --align 16,2");
     struct tensor q = tensor_new("q", BATCH, HEADS_Q, QUERIES, DIM, 8, FMHA_ACCESS_READ);
     struct tensor k = tensor_new("k", BATCH, HEADS_K, KEYS, DIM, 1, FMHA_ACCESS_READ);
     struct tensor v = tensor_new("v", BATCH, HEADS_K, KEYS, DIM, 1, FMHA_ACCESS_READ);

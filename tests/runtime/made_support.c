@@ -1,0 +1,37 @@
+#include "made_support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support.h"
+
+fmha_device *device;
+
+static char folder[256];
+
+void made_set_up(void) {
+    char cache[300];
+    support_make_folder(folder);
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    setenv("FMHA_CACHE_DIR", cache, 1);
+    setenv("FMHA_GENERATOR", "off", 1);
+    unsetenv("FMHA_LIBRARY_PATH");
+    unsetenv("FMHA_LOG");
+    unsetenv("FMHA_DUMP");
+    cr_assert_eq(fmha_device_open("emu:gfx1151", &device), FMHA_OK, "%s", fmha_last_error());
+}
+
+void made_tear_down(void) {
+    fmha_device_close(device);
+    support_remove_folder(folder);
+}
+
+void made_add_library(const char *name, const char *options) {
+    char command[1024], path[300];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(command, sizeof command, "'%s' library '%s' --arch gfx1151 %s --no-compile >/dev/null", FMHAGEN_PATH, path,
+             options);
+    cr_assert_eq(system(command), 0, "%s", command);
+    cr_assert_eq(fmha_device_add_library(device, path), FMHA_OK, "%s", fmha_last_error());
+}
