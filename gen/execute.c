@@ -8,6 +8,7 @@
 
 #include "halves.h"
 #include "index_text.h"
+#include "merge.h"
 #include "operands.h"
 #include "tensor.h"
 
@@ -329,61 +330,68 @@ static bool is_unwritten(float value) {
     return bits == EXECUTE_POISON_F32;
 }
 
-/* The host's row of a split: [splits][batch][heads][seqlen], of a packed batch [batch][splits][heads][seqlen]. */
-static int64_t partial_row(const struct run *run, int64_t split, int64_t row) {
-    const struct reference_problem *problem = run->request->problem;
-    int64_t rows_of_batch = problem->heads_q * problem->seqlen_q;
-    bool packed = run->operands.tensors[FMHA_BUFFER_O_PARTIAL].starts != NULL;
-    return packed ? (row / rows_of_batch * run->request->splits + split) * rows_of_batch + row % rows_of_batch
-                  : split * problem->batch * rows_of_batch + row;
-}
-
-/* O and LSE of one row. What was not written makes O and LSE look so. A part without keys weighs nothing; elements of O
- * of such that are not 0 are counted. */
-static void merge_row(const struct run *run, enum half_type type, int64_t row, int64_t *empty_parts) {
-    const struct execute_request *request = run->request;
-    int64_t columns = request->problem->head_dim_v;
-    double largest = -INFINITY, sum = 0;
+/* Whether every part of a row was written; counts elements of O that are not 0 of parts in which the row sees no key.
+ */
+static bool look_at_parts(const struct merge_problem *parts, int64_t row, int64_t *empty_parts) {
     bool written = true;
-    for (int64_t split = 0; split < request->splits; split++) {
-        float lse = run->lse_partial[partial_row(run, split, row)];
+    for (int64_t split = 0; split < parts->splits; split++) {
+        const float *o = parts->o + (split * parts->rows + row) * parts->head_dim_v;
+        float lse = parts->lse[split * parts->rows + row];
         written = written && !is_unwritten(lse);
-        if (isnan(lse) || (double)lse > largest)
-            largest = (double)lse;
-    }
-    for (int64_t split = 0; split < request->splits && largest > -INFINITY; split++)
-        sum += exp((double)run->lse_partial[partial_row(run, split, row)] - largest);
-    for (int64_t d = 0; d < columns; d++) {
-        double o = 0;
-        for (int64_t split = 0; split < request->splits; split++) {
-            int64_t from = partial_row(run, split, row);
-            double lse = (double)run->lse_partial[from];
-            float part = run->o_partial[from * columns + d];
-            written = written && !is_unwritten(part);
-            *empty_parts += lse == -INFINITY && part != 0 && !is_unwritten(part);
-            if (lse > -INFINITY || isnan(lse))
-                o += exp(lse - largest) / sum * (double)part;
+        for (int64_t d = 0; d < parts->head_dim_v; d++) {
+            written = written && !is_unwritten(o[d]);
+            *empty_parts += lse == -INFINITY && o[d] != 0 && !is_unwritten(o[d]);
         }
-        request->o_bits[row * columns + d] = written ? half_from_double(type, o) : (uint16_t)EXECUTE_POISON;
     }
-    if (request->lse && written)
-        request->lse[row] = (float)(largest > -INFINITY || isnan(largest) ? largest + log(sum) : -INFINITY);
-    else if (request->lse)
-        memcpy(&request->lse[row], &(uint32_t){EXECUTE_POISON_F32}, sizeof(uint32_t));
+    return written;
 }
 
-static void merge(const struct run *run, struct findings *findings) {
-    const struct reference_problem *problem = run->request->problem;
-    const struct spec *spec = &run->target->instance->spec;
-    enum half_type type = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
+/* O and LSE of parts' rows; those of rows that were not written look so. */
+static bool merge_rows(const struct run *run, const struct merge_problem *parts, uint16_t *o_bits, float *lse,
+                       int64_t *empty_parts) {
+    int64_t columns = parts->head_dim_v;
+    bool bf16 = strcmp(spec_word(&run->target->instance->spec, SPEC_DTYPE), "bf16") == 0;
+    double *values = malloc((size_t)(2 * columns + 1) * sizeof *values);
+    struct merge_row merged = {.o = values, .o_error = values + columns};
+    if (!values)
+        return no_memory(run, (size_t)columns * sizeof *values, "a row of O");
+    for (int64_t row = 0; row < parts->rows; row++) {
+        bool written = look_at_parts(parts, row, empty_parts);
+        merge_row(parts, row, &merged);
+        for (int64_t d = 0; d < columns; d++)
+            o_bits[row * columns + d] =
+                written ? half_from_double(bf16 ? HALF_BF16 : HALF_F16, merged.o[d]) : (uint16_t)EXECUTE_POISON;
+        float value = (float)merged.lse;
+        if (lse)
+            memcpy(&lse[row], written ? (const void *)&value : &(uint32_t){EXECUTE_POISON_F32}, sizeof value);
+    }
+    free(values);
+    return true;
+}
+
+/* The host has [splits][batch][heads][seqlen], of a packed batch [batch][splits][heads][seqlen]. */
+static bool merge(const struct run *run, struct findings *findings) {
+    const struct execute_request *request = run->request;
+    const struct reference_problem *problem = request->problem;
+    bool packed = run->operands.tensors[FMHA_BUFFER_O_PARTIAL].starts != NULL;
+    struct merge_problem parts = {.splits = request->splits,
+                                  .rows = (packed ? 1 : problem->batch) * problem->heads_q * problem->seqlen_q,
+                                  .head_dim_v = problem->head_dim_v};
     int64_t empty_parts = 0;
-    for (int64_t row = 0; run->o_partial && row < problem->batch * problem->heads_q * problem->seqlen_q; row++)
-        merge_row(run, type, row, &empty_parts);
+    for (int64_t group = 0; run->o_partial && group < (packed ? problem->batch : 1); group++) {
+        int64_t first = group * parts.rows;
+        parts.o = run->o_partial + first * parts.splits * parts.head_dim_v;
+        parts.lse = run->lse_partial + first * parts.splits;
+        if (!merge_rows(run, &parts, request->o_bits + first * parts.head_dim_v,
+                        request->lse ? request->lse + first : NULL, &empty_parts))
+            return false;
+    }
     if (empty_parts)
         findings_add(findings,
                      "o_partial: expected 0 of parts in which a row sees no key, got %" PRId64
                      " elements that are not; look at what is added to O of other parts",
                      empty_parts);
+    return true;
 }
 
 bool execute_run(const struct execute_target *target, const struct execute_request *request, struct findings *findings,
@@ -396,8 +404,7 @@ bool execute_run(const struct execute_target *target, const struct execute_reque
     done = done && partials_new(&run);
     for (int which = 0; done && which < FMHA_BUFFER_COUNT; which++)
         done = !run.operands.has[which] || check_tensor(&run, which, findings);
-    if (done)
-        merge(&run, findings);
+    done = done && merge(&run, findings);
     free(run.o_partial);
     free(run.lse_partial);
     for (int which = 0; which < FMHA_BUFFER_COUNT; which++) {
