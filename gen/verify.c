@@ -62,6 +62,8 @@ struct session {
     size_t case_count;
     struct execute_target target;
     size_t current; /* the case under way */
+    struct bound_bias random_cases;
+    struct error *error;
 };
 
 static bool read_spec(struct session *session, struct error *error) {
@@ -574,11 +576,13 @@ static void describe_case(const struct session *session, const struct reference_
     describe_values(session, problem, result);
 }
 
-static bool run_case(struct session *session, size_t index, struct verify_case *result, struct bound_bias *random_cases,
-                     struct error *error) {
+static bool run_case(void *context, size_t index, struct verify_case *result) {
+    struct session *session = context;
+    struct error *error = session->error;
     const struct standing_case *one = &session->cases[index];
     struct reference_problem problem;
     struct modifiers modifiers;
+    session->current = index;
     uint64_t seed = seed_of(session, index);
     if (!make_problem(session, index, &problem, &modifiers, error)) {
         modifiers_free(&modifiers);
@@ -596,40 +600,21 @@ static bool run_case(struct session *session, size_t index, struct verify_case *
         done = run_trial(&work, trial);
     }
     if (done) {
-        check_mean(&work, random_cases);
+        check_mean(&work, &session->random_cases);
         done = run_identity(&work, seed);
     }
-    if (done && work.findings.failed)
-        done = error_set(error, ERROR_RUN, "no memory for the findings of case '%s'", one->what);
     for (int used = 0; used < work.trial_count; used++)
         trial_free(&work.trials[used]);
     modifiers_free(&modifiers);
-    if (!done) {
-        findings_free(&work.findings);
-        return false;
-    }
-    result->findings = work.findings.lines;
-    result->finding_count = work.findings.count;
-    return true;
+    return verify_case_end(result, &work.findings, done, error);
 }
 
 static bool run_cases(struct session *session, struct verify_report *report, struct error *error) {
-    report->cases = calloc(session->case_count + 1, sizeof *report->cases);
-    if (!report->cases)
-        return error_set(error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
-    report->passed = true;
-    struct bound_bias random_cases = {0};
-    for (size_t index = 0; index < session->case_count; index++) {
-        session->current = index;
-        report->case_count++; /* what there is of it is freed with the report */
-        if (!run_case(session, index, &report->cases[index], &random_cases, error))
-            return false;
-        report->passed = report->passed && report->cases[index].finding_count == 0;
-        if (session->options->fail_fast && !report->passed)
-            break;
-    }
     double limit;
-    bound_bias_result(&random_cases, session->type, &report->mean_error, &limit);
+    session->error = error;
+    if (!verify_report_run(report, session->case_count, session->options->fail_fast, run_case, session, error))
+        return false;
+    bound_bias_result(&session->random_cases, session->type, &report->mean_error, &limit);
     report->mean_error_over_bound = fabs(report->mean_error) / limit;
     report->passed = report->passed && !(fabs(report->mean_error) > limit);
     return true;

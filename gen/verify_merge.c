@@ -523,7 +523,8 @@ static void describe_case(const struct merge_case *one, uint64_t seed, struct ve
     snprintf(result->layout, sizeof result->layout, "%s", layouts[one->layout]);
 }
 
-static bool run_case(struct session *session, size_t index, struct verify_case *result) {
+static bool run_case(void *context, size_t index, struct verify_case *result) {
+    struct session *session = context;
     const struct verify_options *options = session->options;
     const struct merge_case *one = &session->cases[index];
     struct work work = {.session = session, .one = one, .result = result};
@@ -541,31 +542,7 @@ static bool run_case(struct session *session, size_t index, struct verify_case *
                 (!one->two_steps || work.findings.count || one->shape.splits < 2 || check_two_steps(&work, &merging)) &&
                 verify_counters(&session->target, result, session->error); /* those of later runs are dropped */
     merging_free(&merging);
-    if (done && work.findings.failed)
-        done = error_set(session->error, ERROR_RUN, "no memory for the findings of case '%s'", one->what);
-    if (!done) {
-        findings_free(&work.findings);
-        return false;
-    }
-    result->findings = work.findings.lines;
-    result->finding_count = work.findings.count;
-    return true;
-}
-
-static bool run_cases(struct session *session, struct verify_report *report) {
-    report->cases = calloc(session->case_count + 1, sizeof *report->cases);
-    if (!report->cases)
-        return error_set(session->error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
-    report->passed = true;
-    for (size_t index = 0; index < session->case_count; index++) {
-        if (!run_case(session, index, &report->cases[index]))
-            return false;
-        report->case_count++;
-        report->passed = report->passed && report->cases[index].finding_count == 0;
-        if (session->options->fail_fast && !report->passed)
-            break;
-    }
-    return true;
+    return verify_case_end(result, &work.findings, done, session->error);
 }
 
 static bool check_options(const struct session *session) {
@@ -590,7 +567,8 @@ bool verify_merge(const struct instance *instance, const struct verify_options *
     bool done = check_options(&session) && list_cases(&session) && check_cases(&session) &&
                 execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
-        done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report);
+        done = execute_seed(&session.target, options->seed, error) &&
+               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
         execute_close(&session.target);
     }
     free(session.cases);

@@ -448,7 +448,8 @@ static void describe_case(const struct pack_case *one, uint64_t seed, struct ver
              orders[one->layout[TO].order], one->layout[FROM].row_padding ? ", padded" : "");
 }
 
-static bool run_case(struct session *session, size_t index, struct verify_case *result) {
+static bool run_case(void *context, size_t index, struct verify_case *result) {
+    struct session *session = context;
     const struct verify_options *options = session->options;
     struct work work = {.session = session, .one = &session->cases[index], .error = session->error};
     uint64_t seed = options->seed + index;
@@ -460,31 +461,7 @@ static bool run_case(struct session *session, size_t index, struct verify_case *
                 run_schedules(&work, result);
     free(work.buffers[FROM].lines);
     free(work.buffers[TO].lines);
-    if (done && work.findings.failed)
-        done = error_set(session->error, ERROR_RUN, "no memory for the findings of case '%s'", work.one->what);
-    if (!done) {
-        findings_free(&work.findings);
-        return false;
-    }
-    result->findings = work.findings.lines;
-    result->finding_count = work.findings.count;
-    return true;
-}
-
-static bool run_cases(struct session *session, struct verify_report *report) {
-    report->cases = calloc(session->case_count + 1, sizeof *report->cases);
-    if (!report->cases)
-        return error_set(session->error, ERROR_RUN, "no memory for a report of %zu cases", session->case_count);
-    report->passed = true;
-    for (size_t index = 0; index < session->case_count; index++) {
-        if (!run_case(session, index, &report->cases[index]))
-            return false;
-        report->case_count++;
-        report->passed = report->passed && report->cases[index].finding_count == 0;
-        if (session->options->fail_fast && !report->passed)
-            break;
-    }
-    return true;
+    return verify_case_end(result, &work.findings, done, session->error);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------
@@ -514,7 +491,8 @@ bool verify_pack(const struct instance *instance, const struct verify_options *o
     bool done = check_options(&session) && index_of_instance(instance, &session.index, error) && list_cases(&session) &&
                 check_cases(&session) && execute_open(report->device, instance, execution, &session.target, error);
     if (done) {
-        done = execute_seed(&session.target, options->seed, error) && run_cases(&session, report);
+        done = execute_seed(&session.target, options->seed, error) &&
+               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
         execute_close(&session.target);
     }
     fmha_index_free(session.index);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "findings.h"
 #include "verify_count.h"
 
 /* What three decimals show as zero is not shown as -0.000. */
@@ -68,6 +69,21 @@ static void put_counts(const struct verify_report *report, struct text *out) {
 
 /* ---- Pack: no bounds, another shape ---- */
 
+/* Below the line of a case. Whether it has any. */
+static bool put_findings(const struct verify_case *one, struct text *out) {
+    for (size_t line = 0; line < one->finding_count; line++)
+        text_printf(out, "    %s\n", one->findings[line]);
+    return one->finding_count > 0;
+}
+
+/* The last line; `right`: what passing means. */
+static void put_verdict(const struct verify_report *report, size_t failed, const char *right, struct text *out) {
+    if (failed)
+        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
+    else
+        text_printf(out, "\npassed: %zu case%s, %s\n", report->case_count, report->case_count == 1 ? "" : "s", right);
+}
+
 static void put_pack_shape(const struct verify_pack_shape *shape, char text[64]) {
     snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads, shape->seqlen,
              shape->head_dim);
@@ -99,17 +115,11 @@ static void put_pack_table(const struct verify_report *report, struct text *out)
         char shape[64];
         put_pack_shape(&one->pack_shape, shape);
         text_printf(out, "%-32s  %-16s  %-20s  %zu\n", one->what, shape, one->layout, one->finding_count);
-        for (size_t line = 0; line < one->finding_count; line++)
-            text_printf(out, "    %s\n", one->findings[line]);
-        failed += one->finding_count > 0;
+        failed += put_findings(one, out);
     }
     if (is_counted(report))
         put_pack_counts(report, out);
-    if (failed)
-        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
-    else
-        text_printf(out, "\npassed: %zu case%s, every bit as it must be\n", report->case_count,
-                    report->case_count == 1 ? "" : "s");
+    put_verdict(report, failed, "every bit as it must be", out);
 }
 
 /* ---- Merge: no mean, another shape ---- */
@@ -148,17 +158,11 @@ static void put_merge_table(const struct verify_report *report, struct text *out
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
         text_printf(out, "  %zu\n", one->finding_count);
-        for (size_t line = 0; line < one->finding_count; line++)
-            text_printf(out, "    %s\n", one->findings[line]);
-        failed += one->finding_count > 0;
+        failed += put_findings(one, out);
     }
     if (is_counted(report))
         put_merge_counts(report, out);
-    if (failed)
-        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
-    else
-        text_printf(out, "\npassed: %zu case%s, each element within its bound\n", report->case_count,
-                    report->case_count == 1 ? "" : "s");
+    put_verdict(report, failed, "each element within its bound", out);
 }
 
 /* ---- Tables ---- */
@@ -186,9 +190,7 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
         put_number(out, 7, one->mean_error);
         put_number(out, 7, one->mean_error_over_bound);
         text_printf(out, "  %zu\n", one->finding_count);
-        for (size_t line = 0; line < one->finding_count; line++)
-            text_printf(out, "    %s\n", one->findings[line]);
-        failed += one->finding_count > 0;
+        failed += put_findings(one, out);
     }
     if (is_counted(report))
         put_counts(report, out);
@@ -196,15 +198,12 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
         text_printf(out,
                     "\nmean error of O in all random cases: %.3f half units in the last place, %.3f times its bound\n",
                     without_sign_of_zero(report->mean_error), report->mean_error_over_bound);
-    if (failed)
-        text_printf(out, "\nFAILED: %zu of %zu cases\n", failed, report->case_count);
-    else if (!report->passed)
+    if (!failed && !report->passed)
         text_printf(
             out, "\nFAILED: each element is within its bound, but O is off on average: P or O may be truncated where "
                  "it must be rounded to nearest even\n");
     else
-        text_printf(out, "\npassed: %zu case%s, each element within its bound\n", report->case_count,
-                    report->case_count == 1 ? "" : "s");
+        put_verdict(report, failed, "each element within its bound", out);
 }
 
 /* cJSON writes NAN and infinities as null. */
@@ -311,6 +310,36 @@ bool verify_report_json(const struct verify_report *report, struct text *out, st
     free(printed);
     cJSON_Delete(object);
     return written || error_set(error, ERROR_RUN, "no memory for the report as JSON");
+}
+
+bool verify_report_run(struct verify_report *report, size_t count, bool fail_fast, verify_run_case run, void *context,
+                       struct error *error) {
+    report->cases = calloc(count + 1, sizeof *report->cases);
+    if (!report->cases)
+        return error_set(error, ERROR_RUN, "no memory for a report of %zu cases", count);
+    report->passed = true;
+    for (size_t index = 0; index < count; index++) {
+        struct verify_case *one = &report->cases[index];
+        report->case_count++; /* what there is of it is freed with the report */
+        if (!run(context, index, one))
+            return false;
+        report->passed = report->passed && one->finding_count == 0;
+        if (fail_fast && !report->passed)
+            break;
+    }
+    return true;
+}
+
+bool verify_case_end(struct verify_case *result, struct findings *findings, bool done, struct error *error) {
+    if (done && findings->failed)
+        done = error_set(error, ERROR_RUN, "no memory for the findings of case '%s'", result->what);
+    if (!done) {
+        findings_free(findings);
+        return false;
+    }
+    result->findings = findings->lines;
+    result->finding_count = findings->count;
+    return true;
 }
 
 void verify_report_free(struct verify_report *report) {

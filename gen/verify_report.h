@@ -65,6 +65,16 @@ struct verify_report {
     size_t case_count;
 };
 
+/* Runs `count` cases one after the other into the report, which passes if none has a finding; with `fail_fast` none
+ * after the first that has. `run` fills the case of that index. False, and no more cases, when one could not be run. */
+typedef bool (*verify_run_case)(void *context, size_t index, struct verify_case *result);
+bool verify_report_run(struct verify_report *report, size_t count, bool fail_fast, verify_run_case run, void *context,
+                       struct error *error);
+
+/* Ends a case: it gets the findings, or where it could not be run (`done` false) they are freed. */
+struct findings;
+bool verify_case_end(struct verify_case *result, struct findings *findings, bool done, struct error *error);
+
 void verify_report_free(struct verify_report *report);
 
 /* A table for people: one line a case, the findings below it; a second table of what was counted. */
