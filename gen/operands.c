@@ -434,7 +434,7 @@ static bool add_one(const struct making *making, enum fmha_buffer buffer) {
     size_t bias_bytes = has_word(making->instance, SPEC_BIAS, "f32") ? sizeof(float) : sizeof(uint16_t);
     switch (buffer) {
     case FMHA_BUFFER_LSE:
-        return !making->request->lse || making->request->splits > 1 || add_lse(making);
+        return !making->request->lse || add_lse(making);
     case FMHA_BUFFER_O_PARTIAL:
         return making->request->splits <= 1 || add_partial(making, buffer, problem->head_dim_v);
     case FMHA_BUFFER_LSE_PARTIAL:
@@ -542,8 +542,11 @@ bool operands_make(const struct instance *instance, const struct execute_request
     *operands = (struct operands){0};
     if (!make_sequences(&making) || !add_tensors(&making))
         return false;
-    operands->tensors[FMHA_BUFFER_O].output = request->splits <= 1; /* else nobody may write there */
     set_values(&making);
     set_strides(&making);
-    return add_others(&making);
+    if (!add_others(&making))
+        return false;
+    if (request->splits > 1) /* only parts are written */
+        operands->tensors[FMHA_BUFFER_O].output = operands->tensors[FMHA_BUFFER_LSE].output = false;
+    return true;
 }

@@ -6,4 +6,78 @@
 //% if spec.gqa > 1 then fail("--op decode takes all query heads of a key head: leave out --gqa") end
 //% if spec.block_mask == "on" then fail("--block-mask is built for --op forward") end
 //% if spec.dropout == "on" then fail("--dropout is built for --op forward") end
+//%
+//% local slices, packed = spec.v_slices, spec.varlen == "packed"
+//% decoding = {
+//%     arguments = function()
+//%         argument { name = "batch", kind = "value", type = "i32" }
+//%         argument { name = "splits", kind = "value", type = "i32" }
+//%         local rows = packed and "heads_q tokens_q" or "batch heads_q seqlen_q"
+//%         local strides = packed and { "heads_q*tokens_q", "tokens_q" } or { "batch*heads_q*seqlen_q", "heads_q*seqlen_q", "seqlen_q" }
+//%         argument {
+//%             name = "o_partial", kind = "buffer", type = "f32", access = "write", optional = true, align = 16, shape = "splits " .. rows .. " head_dim_v",
+//%             strides = table.concat(strides, "*head_dim_v ") .. "*head_dim_v head_dim_v 1",
+//%         }
+//%         argument {
+//%             name = "lse_partial", kind = "buffer", type = "f32", access = "write", optional = true, shape = "splits " .. rows,
+//%             strides = table.concat(strides, " ") .. " 1",
+//%         }
+//%         constraint("splits", "min", 1)
+//%         constraint("splits", "max", 1 << 16)
+//%     end,
+//%     -- Which rows and which split the workgroup has.
+//%     begin = function()
+    const int group = arguments.heads_q / arguments.heads_k, first_query = 0;
+    const int blocks = (group * arguments.seqlen_q + $(spec.block_m - 1)) / $(spec.block_m); /* of rows of a key head */
+    const int split = (int)__builtin_amdgcn_workgroup_id_x();
+//%         if slices > 1 then
+    const int block = (int)__builtin_amdgcn_workgroup_id_y() / $(slices), v_slice = (int)__builtin_amdgcn_workgroup_id_y() % $(slices);
+//%         else
+    const int block = (int)__builtin_amdgcn_workgroup_id_y();
+//%         end
+    const int head = block / blocks * group, first_of_block = block % blocks * $(spec.block_m);
+//%     end,
+//%     -- The split's tiles of keys, of those from first_seen to end_seen, which are expressions.
+//%     share = function(first_seen, end_seen)
+    /* Of the window's tiles each split has as many, but for the last ones; the sinks' are the first one's. */
+    const int end = $(end_seen), first_of_all = $(first_seen);
+    const int each = (fmha_max(end - first_of_all, 0) + arguments.splits - 1) / arguments.splits;
+    const int first = fmha_min(first_of_all + split * each, end), tiles = split == 0 && each == 0 ? end : fmha_min(first + each, end);
+//%     end,
+//%     -- As fmha_store_row, whose parameters and condition for a dimension are given.
+//%     store_row = function(parameters, own)
+/* The same of a part of the keys, as float32. */
+//%         local partial_parameters = parameters:gsub("^element", "float")
+FMHA_INLINE void fmha_store_partial($(partial_parameters))
+{
+#pragma clang fp contract(off)
+    typedef float float4 __attribute__((ext_vector_type(4)));
+#pragma unroll
+    for (int t = 0; t < $(forward.v_steps); ++t) {
+#pragma unroll
+        for (int e = 0; e < $(atom.sums); e += 4) {
+            const u32 dimension = (u32)t * $(atom.tile) + fmha_group_first(group) + (u32)e;
+            if ($(own))
+                *(float4 *)(to + dimension) = (float4){o[t][e] * inverse, o[t][e + 1] * inverse, o[t][e + 2] * inverse, o[t][e + 3] * inverse};
+            FMHA_SCHEDULE_FENCE();
+        }
+    }
+}
+
+//%     end,
+//%     -- A row's part in place of O and LSE; m and l, and what follows `to` in the call above, are expressions.
+//%     store = function(m, l, row)
+//%         local rows_of_split = packed and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
+//%         local tells = "lane / " .. atom.n .. " == 0" .. (slices > 1 and " && rows.v_first == 0" or "")
+//%         local to = "arguments.o_partial + row * " .. spec.head_dim_v .. (slices > 1 and " + rows.v_first" or "")
+//%         local partial = row:gsub("^o, ", "")
+        if (arguments.splits > 1) {
+            const i64 row = (i64)(int)__builtin_amdgcn_workgroup_id_x() * ($(rows_of_split)) + $(forward.lse_row) + query;
+            if ($(tells))
+                arguments.lse_partial[row] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
+            fmha_store_partial($(to), $(partial));
+            continue;
+        }
+//%     end,
+//% }
 //% include("ops/forward.hip")

@@ -8,7 +8,7 @@
 //% local threads = spec.wave * spec.waves
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
-//% local decode = spec.op == "decode" -- see ops/decode.hip
+//% local decode = spec.op == "decode" and decoding -- what ops/decode.hip puts in its places
 //% -- Each sequence of a batch has a length of its own: of queries, of keys; and rows of its own in a packed batch's tensors.
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
@@ -191,22 +191,7 @@
 //%     constraint("256 % page_size", "equals", 0) -- a power of two
 //% end
 //% score.arguments()
-//% if decode then
-//%     argument { name = "batch", kind = "value", type = "i32" }
-//%     argument { name = "splits", kind = "value", type = "i32" }
-//%     local rows = packed and "heads_q tokens_q" or "batch heads_q seqlen_q"
-//%     local strides = packed and { "heads_q*tokens_q", "tokens_q" } or { "batch*heads_q*seqlen_q", "heads_q*seqlen_q", "seqlen_q" }
-//%     argument {
-//%         name = "o_partial", kind = "buffer", type = "f32", access = "write", optional = true, align = 16, shape = "splits " .. rows .. " head_dim_v",
-//%         strides = table.concat(strides, "*head_dim_v ") .. "*head_dim_v head_dim_v 1",
-//%     }
-//%     argument {
-//%         name = "lse_partial", kind = "buffer", type = "f32", access = "write", optional = true, shape = "splits " .. rows,
-//%         strides = table.concat(strides, " ") .. " 1",
-//%     }
-//%     constraint("splits", "min", 1)
-//%     constraint("splits", "max", 1 << 16)
-//% end
+//% if decode then decode.arguments() end
 //%
 //% constraint("heads_q % heads_k", "equals", 0)
 //% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
@@ -344,15 +329,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     const int seqlen_k = arguments.seqlen_k;
 //% end
 //% if decode then
-    const int group = arguments.heads_q / arguments.heads_k, first_query = 0;
-    const int blocks = (group * arguments.seqlen_q + $(spec.block_m - 1)) / $(spec.block_m); /* of rows of a key head */
-    const int split = (int)__builtin_amdgcn_workgroup_id_x();
-//%     if slices > 1 then
-    const int block = (int)__builtin_amdgcn_workgroup_id_y() / $(slices), v_slice = (int)__builtin_amdgcn_workgroup_id_y() % $(slices);
-//%     else
-    const int block = (int)__builtin_amdgcn_workgroup_id_y();
-//%     end
-    const int head = block / blocks * group, first_of_block = block % blocks * $(spec.block_m);
+//%     decode.begin()
 //% else
     const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * $(block_q);
 //% end

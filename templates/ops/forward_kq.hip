@@ -278,26 +278,8 @@ FMHA_INLINE void fmha_store_row($(parameters))
     }
 }
 
-//% if spec.op == "decode" then
-/* The same of a part of the keys, as float32. */
-//% local partial_parameters = parameters:gsub("^element", "float")
-FMHA_INLINE void fmha_store_partial($(partial_parameters))
-{
-#pragma clang fp contract(off)
-    typedef float float4 __attribute__((ext_vector_type(4)));
-#pragma unroll
-    for (int t = 0; t < $(VT); ++t) {
-#pragma unroll
-        for (int e = 0; e < $(L); e += 4) {
-            const u32 dimension = (u32)t * $(M) + fmha_group_first(group) + (u32)e;
-            if ($(own))
-                *(float4 *)(to + dimension) = (float4){o[t][e] * inverse, o[t][e + 1] * inverse, o[t][e + 2] * inverse, o[t][e + 3] * inverse};
-            FMHA_SCHEDULE_FENCE();
-        }
-    }
-}
-
-//% end
+//% local decode = spec.op == "decode" and decoding
+//% if decode then decode.store_row(parameters, own) end
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
 FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
@@ -306,7 +288,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
     FMHA_OPAQUE(lane); /* what follows from it is worked out here, not kept in registers through the loops */
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-//% if spec.op == "decode" then
+//% if decode then
         const int query = rows.query[r];
 //% else
         const int query = rows.query[r] + (int)(lane % $(N));
@@ -320,7 +302,7 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         const float l = fmha_group_sum(rows.l[r]);
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
 //% end
-//% if spec.op == "decode" then
+//% if decode then
         if (rows.first[r] + (int)(lane % $(N)) >= rows.count)
             continue;
 //% else
@@ -328,23 +310,9 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
             continue;
 //% end
 //% local m, l = score.finishes and "m" or "rows.m[r]", score.finishes and "l" or forward.l
+//% if decode then decode.store(m, l, row) end
         if ($(forward.writes_lse) && lane / $(N) == 0)
             arguments.lse[$(forward.lse_row) + query] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
-//% if spec.op == "decode" then
-//%     local rows_of_split = spec.varlen == "packed" and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
-        if (arguments.splits > 1) {
-            const i64 row = (i64)(int)__builtin_amdgcn_workgroup_id_x() * ($(rows_of_split)) + $(forward.lse_row) + query;
-//%     local first_slice = spec.v_slices > 1 and " && rows.v_first == 0" or ""
-//%     local group_first = "lane / " .. N .. " == 0" .. first_slice
-            if ($(group_first))
-                arguments.lse_partial[row] = 0.69314718055994531f * ($(m) + __builtin_amdgcn_logf($(l)));
-//%     local column = spec.v_slices > 1 and " + rows.v_first" or ""
-//%     local partial = row:gsub("^o, ", "")
-//%     local to = "arguments.o_partial + row * " .. spec.head_dim_v .. column
-            fmha_store_partial($(to), $(partial));
-            continue;
-        }
-//% end
         element *o = arguments.o + $(forward.o_begin) + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row($(row));
     }

@@ -4,24 +4,22 @@
 //% local paged = spec.paged == "on"
     /* The first row's keys end first, the last row's begin last: low <= key < high are the keys that some row sees, low_all <= key < high_all
      * those that all rows see. */
-//% local last = spec.op == "decode" and forward.seqlen_q .. " - 1" or "fmha_min(first_query + " .. block_q .. ", " .. forward.seqlen_q .. ") - 1"
+//% local decode = spec.op == "decode" and decoding
+//% local last = decode and forward.seqlen_q .. " - 1" or "fmha_min(first_query + " .. block_q .. ", " .. forward.seqlen_q .. ") - 1"
     const int last_query = $(last);
     int low, high, low_all, high_all;
     fmha_span(rows.score, first_query, low, high_all);
     fmha_span(rows.score, last_query, low_all, high);
 //% local first_seen = score.jumps and "high > low ? low / " .. BK .. " : end" or "low / " .. BK
 //% local end_seen = score.jumps and "(fmha_max(high, 0) + " .. BK - 1 .. ") / " .. BK or "high > low ? (high + " .. BK - 1 .. ") / " .. BK .. " : 0"
-//% if spec.op == "decode" then
-    /* Of the window's tiles each split has as many, but for the last ones; the sinks' are the first one's. */
-    const int end = $(end_seen), first_of_all = $(first_seen);
-    const int each = (fmha_max(end - first_of_all, 0) + arguments.splits - 1) / arguments.splits;
-    const int first = fmha_min(first_of_all + split * each, end), tiles = split == 0 && each == 0 ? end : fmha_min(first + each, end);
+//% if decode then
+//%     decode.share(first_seen, end_seen)
 //% else
 //%     first_seen = first_seen:gsub("end", "tiles")
     const int tiles = $(end_seen), first = $(first_seen);
 //% end
     const int full = fmha_min(seqlen_k / $(BK), tiles);
-//% if score.jumps and spec.op == "decode" then
+//% if score.jumps and decode then
     int tile = split == 0 ? fmha_next_tile(rows.score, -1, first, tiles) : first;
 //% elseif score.jumps then
     int tile = fmha_next_tile(rows.score, -1, first, tiles);
@@ -31,7 +29,7 @@
 //% if score.hides then
     (void)low_all, (void)high_all; /* any key of any tile may be hidden */
 //% else
-//%     local unmasked = spec.op == "decode" and "fmha_min(high_all / " .. BK .. ", tiles)" or "high_all / " .. BK
+//%     local unmasked = decode and "fmha_min(high_all / " .. BK .. ", tiles)" or "high_all / " .. BK
     const int body = (low_all + $(BK - 1)) / $(BK), unmasked = $(unmasked); /* tiles that are whole to all rows */
 //% end
 
@@ -75,7 +73,7 @@
 //% visit("tiles", "true")
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
         if ($(ballot)(broken != 0))
-//% if spec.op == "decode" then
+//% if decode then
         {
             keys.seqlen_k = fmha_min(seqlen_k, tiles * $(BK)); /* the split's own keys */
             fmha_add_broken(rows, keys, split == 0 ? 0 : first * $(BK));

@@ -183,11 +183,12 @@ done
 decode='--op decode --hd 64'
 plant 'decode: heads before queries' ops/forward.hip 's|rows\.query\[r\] = row % \$(forward\.seqlen_q);|rows.query[r] = row / group;|' "$decode --causal --shape 1,6,2,3,40"
 plant 'decode: the head is left out' ops/forward.hip 's|rows\.head\[r\] = head + row / .*|rows.head[r] = head;|' "$decode --shape 1,6,2,3,40"
-plant 'decode: a tile of each split is lost' $spans 's|tiles = split == 0 \&\& each == 0 ? end : fmha_min(first + each, end)|tiles = fmha_min(first + fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
-plant 'decode: a tile twice' $spans 's|fmha_min(first_of_all + split \* each, end)|fmha_min(first_of_all + split * fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: a tile of each split is lost' ops/decode.hip 's|tiles = split == 0 \&\& each == 0 ? end : fmha_min(first + each, end)|tiles = fmha_min(first + fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: a tile twice' ops/decode.hip 's|fmha_min(first_of_all + split \* each, end)|fmha_min(first_of_all + split * fmha_max(each - 1, 0), end)|' "$decode --shape 1,6,2,3,300 --splits 3"
 plant 'decode: the sink joins each split' $in/sink.hip 's|__builtin_amdgcn_workgroup_id_x() == 0 ?|true ?|' "$decode --sink --shape 1,6,2,3,300 --splits 3"
-plant 'decode: partial LSE of base 2' $kq 's|lse_partial\[row\] = 0\.69314718055994531f \*|lse_partial[row] =|' "$decode --shape 1,6,2,3,300 --splits 3"
-plant 'decode: batches of a split overlap' $kq 's|(i64)arguments\.batch \* arguments\.heads_q|(i64)arguments.heads_q|' "$decode --shape 2,6,2,3,300 --splits 3"
+plant 'decode: partial LSE of base 2' ops/decode.hip 's|lse_partial\[row\] = 0\.69314718055994531f \*|lse_partial[row] =|' "$decode --shape 1,6,2,3,300 --splits 3"
+plant 'decode: batches of a split overlap' ops/decode.hip 's|(i64)arguments\.batch \* arguments\.heads_q|(i64)arguments.heads_q|' "$decode --shape 2,6,2,3,300 --splits 3"
+plant 'decode: each split writes O and LSE' ops/decode.hip 's|^            continue;|            (void)0;|' "$decode --shape 1,6,2,3,300 --splits 3"
 plant 'decode: infinities of other splits' $spans 's|fmha_add_broken(rows, keys, split == 0 ? 0 : first \* \$(BK));|fmha_add_broken(rows, keys, 0);|' "$decode --causal"
 plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
 
