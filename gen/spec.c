@@ -400,6 +400,31 @@ static bool check_rows(const struct spec *spec, struct error *error) {
     return true;
 }
 
+/* What is typed for another word of --kv-dtype: "fp8", and the type of Q. */
+static bool settle_kv_dtype(struct spec *spec, struct template_engine *engine, struct error *error) {
+    if (!spec_has(spec, SPEC_KV_DTYPE))
+        return true;
+    const char *word = spec_typed_words(&spec_fields[SPEC_KV_DTYPE])[spec->value[SPEC_KV_DTYPE]];
+    const char *dtype = spec_word(spec, SPEC_DTYPE);
+    if (!strcmp(word, "fp8") && !spec_chip_fp8(spec, engine, error))
+        return false;
+    if (!strcmp(word, "f16") || !strcmp(word, "bf16")) {
+        if (strcmp(word, dtype) != 0)
+            return error_set(error, ERROR_USAGE,
+                             "--kv-dtype: expected the type of Q, %s, or a smaller one, got '%s'; use --dtype %s, or "
+                             "leave --kv-dtype out",
+                             dtype, word, word);
+        spec->value[SPEC_KV_DTYPE] = 0;
+    }
+    word = spec_word(spec, SPEC_KV_DTYPE);
+    if (spec->value[SPEC_KV_SCALE] != 0 && word[0] != 'e')
+        return error_set(error, ERROR_USAGE,
+                         "--kv-scale: expected it with an fp8 type of K and V, got '%s' with --kv-dtype %s; leave it "
+                         "out, or use --kv-dtype e4m3, e5m2, e4m3fnuz or e5m2fnuz",
+                         spec_word(spec, SPEC_KV_SCALE), word);
+    return true;
+}
+
 static bool fill_facts(struct spec *spec, struct template_engine *engine, struct error *error) {
     if (spec->value[SPEC_OP] == SPEC_UNSET)
         spec->value[SPEC_OP] = SPEC_OP_FORWARD;
@@ -420,7 +445,7 @@ static bool fill_facts(struct spec *spec, struct template_engine *engine, struct
         else
             return refuse_field(field, "", error);
     }
-    return true;
+    return settle_kv_dtype(spec, engine, error);
 }
 
 /* The chip's table has no value for a knob that has no neutral one. */

@@ -56,7 +56,8 @@ struct spec_field {
     const char *bare;          /* the word of the option when it is given without one; NULL: it must have one */
     const char *const *words;  /* WORD: NULL-terminated; NUMBER: NULL */
     const char *const *shorts; /* WORD: each word's form in the symbol */
-    const char *const *typed;  /* WORD: each word as it is typed after the option; NULL: as `words` */
+    const char *const *typed;  /* WORD: each word as it is typed after the option, and behind them what may be typed for
+                                  one of them; NULL: as `words` */
     int32_t minimum, maximum, multiple_of;
     int32_t neutral;           /* the value that does not appear in the symbol, whatever a chip's default is */
     bool knob, always;         /* always: appears whatever its value */

@@ -217,6 +217,24 @@ bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool
     return done;
 }
 
+static void read_fp8(lua_State *L, void *context) {
+    struct spec *spec = context;
+    const char *const *words = spec_fields[SPEC_KV_DTYPE].words;
+    const char *wanted = lua_getfield(L, -1, "fp8") == LUA_TNIL ? "e4m3" : lua_tostring(L, -1);
+    int32_t word = 0;
+    while (words[word] && (!wanted || strcmp(words[word], wanted) != 0))
+        word++;
+    if (!words[word])
+        luaL_error(L, "expected e4m3 or e4m3fnuz as 'fp8', got '%s'", luaL_tolstring(L, -1, NULL));
+    spec->value[SPEC_KV_DTYPE] = word;
+}
+
+bool spec_chip_fp8(struct spec *spec, struct template_engine *engine, struct error *error) {
+    char path[SPEC_ARCH_MAX + 16];
+    spec_arch_path(spec, path);
+    return template_with_table(engine, path, read_fp8, spec, error);
+}
+
 /* Which types a chip's table has atoms for, one bit for each word of --dtype. */
 static void read_dtypes(lua_State *L, void *context) {
     unsigned *types = context;

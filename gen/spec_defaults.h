@@ -12,6 +12,9 @@ bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t ro
 /* Stores whether the chip has the spec's type and its wave, as far as they are set. */
 bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool *has, struct error *error);
 
+/* Sets --kv-dtype to the e4m3 that the chip computes with: `fp8` of its table, that of the OCP without it. */
+bool spec_chip_fp8(struct spec *spec, struct template_engine *engine, struct error *error);
+
 /* Whether a NUMBER may have this value. */
 bool spec_number_fits(const struct spec_field *field, long number);
 

@@ -16,6 +16,15 @@ WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_word
 /* the target stands here in the symbol: _gfx1151 */
 WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said; of merge: of O",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
+/* "fp8", "f16" and "bf16" are typed for one of the words: which, spec_resolve finds out */
+WORD(KV_DTYPE, ATTENTION, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
+     "of K and V: that of Q, fp8 of the OCP or of the fnuz kind, mxfp4; fp8: e4m3 of the chip's own kind",
+     LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4"),
+     LIST("", "kve4m3", "kve5m2", "kve4m3fnuz", "kve5m2fnuz", "kvmxfp4"),
+     LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4", "fp8", "f16", "bf16"))
+WORD(KV_SCALE, ATTENTION, "kv_scale", "kv-scale", NULL, FACT, FIRST,
+     "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
+     LIST("", "scaletoken"), SAME)
 NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
 NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",

@@ -35,6 +35,8 @@ enum fmha_buffer {
     FMHA_BUFFER_BIAS,
     FMHA_BUFFER_MASK,
     FMHA_BUFFER_BLOCK_MASK,
+    FMHA_BUFFER_K_SCALE, /* of small formats of K and V */
+    FMHA_BUFFER_V_SCALE,
     FMHA_BUFFER_MODIFIER_0, /* of a modifier from outside */
     FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS,
     FMHA_BUFFER_OF_MODIFIERS = FMHA_BUFFER_CU_SEQLENS_Q /* the first that only problems with modifiers have */

@@ -76,6 +76,12 @@ const char *const fmha_value_names[FMHA_VALUE_COUNT] = {
     [FMHA_VALUE_STRIDE_BLOCK_MASK_ROW] = "stride_block_mask_row",
     [FMHA_VALUE_DROPOUT_SEED] = "dropout_seed",
     [FMHA_VALUE_DROPOUT_OFFSET] = "dropout_offset",
+    [FMHA_VALUE_STRIDE_K_SCALE_BATCH] = "stride_k_scale_batch",
+    [FMHA_VALUE_STRIDE_K_SCALE_HEAD] = "stride_k_scale_head",
+    [FMHA_VALUE_STRIDE_K_SCALE_ROW] = "stride_k_scale_row",
+    [FMHA_VALUE_STRIDE_V_SCALE_BATCH] = "stride_v_scale_batch",
+    [FMHA_VALUE_STRIDE_V_SCALE_HEAD] = "stride_v_scale_head",
+    [FMHA_VALUE_STRIDE_V_SCALE_ROW] = "stride_v_scale_row",
 };
 
 /* ---- Compiling ---- */

@@ -58,8 +58,14 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_BLOCK_MASK_BATCH,
     FMHA_VALUE_STRIDE_BLOCK_MASK_HEAD,
     FMHA_VALUE_STRIDE_BLOCK_MASK_ROW,
-    FMHA_VALUE_DROPOUT_SEED,   /* a word of 64 bits */
-    FMHA_VALUE_DROPOUT_OFFSET, /* 32 bits */
+    FMHA_VALUE_DROPOUT_SEED,         /* a word of 64 bits */
+    FMHA_VALUE_DROPOUT_OFFSET,       /* 32 bits */
+    FMHA_VALUE_STRIDE_K_SCALE_BATCH, /* batch or page, head, row (of a key) in this order, as of V */
+    FMHA_VALUE_STRIDE_K_SCALE_HEAD,
+    FMHA_VALUE_STRIDE_K_SCALE_ROW,
+    FMHA_VALUE_STRIDE_V_SCALE_BATCH,
+    FMHA_VALUE_STRIDE_V_SCALE_HEAD,
+    FMHA_VALUE_STRIDE_V_SCALE_ROW,
     FMHA_VALUE_COUNT,
     FMHA_VALUE_OF_MODIFIERS = FMHA_VALUE_WINDOW_LEFT /* the first that only problems with modifiers and layouts have */
 };

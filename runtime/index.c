@@ -490,7 +490,7 @@ static bool read_file(struct reader *reader, const char *word, const char **name
 /* An instance without modifiers names nothing that only problems with modifiers have: in others it is not set. */
 static bool check_modifiers(const struct reader *reader, const struct fmha_descriptor *descriptor) {
     const char *name = descriptor->interface->of_modifiers;
-    if (descriptor->key.modifiers != 0 || descriptor->key.modifier != 0) {
+    if (descriptor->key.modifiers != 0 || descriptor->key.modifier != 0 || descriptor->key.kv_dtype != 0) {
         return true;
     }
     for (int axis = 0; axis < 3 && name == NULL; axis++) {

@@ -131,6 +131,8 @@ enum {
     VARLEN,
     PAGED,
     PARTIAL,
+    KV_DTYPE,
+    KV_SCALE,
     MODIFIER
 };
 
@@ -156,6 +158,8 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [VARLEN] = "varlen",
     [PAGED] = "paged",
     [PARTIAL] = "partial",
+    [KV_DTYPE] = "kv_dtype",
+    [KV_SCALE] = "kv_scale",
     [MODIFIER] = "modifier",
 };
 
@@ -205,6 +209,14 @@ static const struct {
     {PAGED, 1, "on"},
     {PARTIAL, FMHA_KEY_PARTIAL_F32, "f32"},
     {PARTIAL, FMHA_KEY_PARTIAL_SAME, "same"},
+    {KV_DTYPE, FMHA_KEY_KV_SAME, "same"},
+    {KV_DTYPE, FMHA_KEY_KV_E4M3, "e4m3"},
+    {KV_DTYPE, FMHA_KEY_KV_E5M2, "e5m2"},
+    {KV_DTYPE, FMHA_KEY_KV_E4M3FNUZ, "e4m3fnuz"},
+    {KV_DTYPE, FMHA_KEY_KV_E5M2FNUZ, "e5m2fnuz"},
+    {KV_DTYPE, FMHA_KEY_KV_MXFP4, "mxfp4"},
+    {KV_SCALE, FMHA_KEY_KV_SCALE_HEAD, "head"},
+    {KV_SCALE, FMHA_KEY_KV_SCALE_TOKEN, "token"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -212,11 +224,14 @@ static const struct {
     uint32_t unit; /* its lowest bit */
     unsigned most; /* its greatest value */
 } places[FMHA_KEY_FIELDS] = {
-    [WINDOW] = {FMHA_KEY_WINDOW, 1},         [SINK_KEYS] = {FMHA_KEY_SINK_KEYS, 1},   [PREFIX] = {FMHA_KEY_PREFIX, 1},
-    [SOFTCAP] = {FMHA_KEY_SOFTCAP, 1},       [ALIBI] = {FMHA_KEY_ALIBI, 1},           [BIAS] = {FMHA_KEY_BIAS, 2},
-    [ATTN_MASK] = {FMHA_KEY_ATTN_MASK, 1},   [BLOCK_MASK] = {FMHA_KEY_BLOCK_MASK, 1}, [SINK] = {FMHA_KEY_SINK, 1},
-    [HEAD_SCALE] = {FMHA_KEY_HEAD_SCALE, 1}, [DROPOUT] = {FMHA_KEY_DROPOUT, 1},       [VARLEN] = {FMHA_KEY_VARLEN, 2},
-    [PAGED] = {FMHA_KEY_PAGED, 1},           [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
+    [WINDOW] = {FMHA_KEY_WINDOW, 1},       [SINK_KEYS] = {FMHA_KEY_SINK_KEYS, 1},
+    [PREFIX] = {FMHA_KEY_PREFIX, 1},       [SOFTCAP] = {FMHA_KEY_SOFTCAP, 1},
+    [ALIBI] = {FMHA_KEY_ALIBI, 1},         [BIAS] = {FMHA_KEY_BIAS, 2},
+    [ATTN_MASK] = {FMHA_KEY_ATTN_MASK, 1}, [BLOCK_MASK] = {FMHA_KEY_BLOCK_MASK, 1},
+    [SINK] = {FMHA_KEY_SINK, 1},           [HEAD_SCALE] = {FMHA_KEY_HEAD_SCALE, 1},
+    [DROPOUT] = {FMHA_KEY_DROPOUT, 1},     [VARLEN] = {FMHA_KEY_VARLEN, 2},
+    [PAGED] = {FMHA_KEY_PAGED, 1},         [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
+    [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {
@@ -235,6 +250,8 @@ static unsigned get_field(const struct fmha_key *key, int field) {
         return key->v_layout;
     case ALIGN:
         return key->align;
+    case KV_DTYPE:
+        return key->kv_dtype;
     case MODIFIER:
         return key->modifier;
     default:
@@ -264,6 +281,9 @@ static void put_field(struct fmha_key *key, int field, unsigned value) {
         break;
     case ALIGN:
         key->align = (uint8_t)value;
+        break;
+    case KV_DTYPE:
+        key->kv_dtype = (uint8_t)value;
         break;
     default:
         key->modifiers &= ~(places[field].unit * (places[field].most > 1 ? 3u : 1u));

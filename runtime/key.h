@@ -23,6 +23,15 @@ enum fmha_key_feature { FMHA_KEY_FEATURE_ANY = 0, FMHA_KEY_FEATURE_OFF = 1, FMHA
 
 enum fmha_key_bias { FMHA_KEY_BIAS_OFF = 0, FMHA_KEY_BIAS_SAME = 1, FMHA_KEY_BIAS_F32 = 2 };
 enum fmha_key_varlen { FMHA_KEY_VARLEN_NONE = 0, FMHA_KEY_VARLEN_PACKED = 1, FMHA_KEY_VARLEN_PADDED = 2 };
+enum fmha_key_kv_dtype {
+    FMHA_KEY_KV_SAME = 0, /* as dtype */
+    FMHA_KEY_KV_E4M3 = 1, /* fp8 of the OCP */
+    FMHA_KEY_KV_E5M2 = 2,
+    FMHA_KEY_KV_E4M3FNUZ = 3, /* fp8 of gfx942 */
+    FMHA_KEY_KV_E5M2FNUZ = 4,
+    FMHA_KEY_KV_MXFP4 = 5
+};
+enum fmha_key_kv_scale { FMHA_KEY_KV_SCALE_HEAD = 0, FMHA_KEY_KV_SCALE_TOKEN = 1 };
 enum fmha_key_partial { FMHA_KEY_PARTIAL_F32 = 0, FMHA_KEY_PARTIAL_SAME = 1 };
 /* In fmha_key.modifiers: each the factor of the value. */
 enum fmha_key_modifier {
@@ -39,7 +48,8 @@ enum fmha_key_modifier {
     FMHA_KEY_DROPOUT = 1 << 11,
     FMHA_KEY_VARLEN = 1 << 12,
     FMHA_KEY_PAGED = 1 << 14,
-    FMHA_KEY_PARTIAL = 1 << 15, /* of merge: fmha_key_partial */
+    FMHA_KEY_PARTIAL = 1 << 15,  /* of merge: fmha_key_partial */
+    FMHA_KEY_KV_SCALE = 1 << 16, /* fmha_key_kv_scale */
 };
 
 #define FMHA_KEY_VERSION 1
@@ -69,7 +79,8 @@ enum fmha_key_modifier {
  *                      1  sink_keys      7    attn_mask             12-13  varlen, fmha_key_varlen
  *                      2  prefix         8    block_mask            14     paged
  *                      3  softcap        9    sink                  15     partial, fmha_key_partial
- *                      4  alibi          10   head_scale            16-31  0
+ *                      4  alibi          10   head_scale            16     kv_scale, fmha_key_kv_scale
+ *                                                                   17-31  0
  */
 struct fmha_key {
     uint8_t version;                            /* FMHA_KEY_VERSION */
@@ -77,7 +88,7 @@ struct fmha_key {
     uint8_t gfx_major, gfx_minor, gfx_stepping; /* gfx1151: 11, 5, 1; gfx90a: 9, 0, 10 */
     uint8_t features;
     uint8_t dtype;                 /* of Q and O: fmha_key_dtype */
-    uint8_t kv_dtype;              /* of K and V: reserved, 0: as dtype */
+    uint8_t kv_dtype;              /* of K and V: fmha_key_kv_dtype */
     uint16_t head_dim, head_dim_v; /* elements */
     uint8_t mask;                  /* fmha_key_mask */
     uint8_t v_layout;              /* fmha_key_v_layout */
@@ -129,9 +140,10 @@ bool fmha_key_can_be_served(const struct fmha_key *key);
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
- * "v_layout", "align"; then the modifiers, which are written where they are not off. The target is none of them. */
+ * "v_layout", "align"; then the modifiers, "kv_dtype" and "kv_scale", which are written where they are not off. The
+ * target is none of them. */
 #define FMHA_KEY_FIELDS_FIRST   7
-#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 15)
+#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 17)
 #define FMHA_KEY_FIELD_MODIFIER (FMHA_KEY_FIELDS - 1) /* the hash of a modifier from outside */
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 

@@ -13,6 +13,9 @@
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
 //%
+//% if spec.kv_dtype ~= "same" then
+//%     fail("--kv-dtype " .. spec.kv_dtype .. " with --op " .. spec.op .. ": expected K and V of the type of Q; leave out --kv-dtype")
+//% end
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end

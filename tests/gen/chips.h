@@ -18,7 +18,7 @@
     "              head_dim_v = { [128] = { v_slices = 1, transposed = { block_k = 48 } }, [256] = { v_slices = 2 } "  \
     "} },\n"                                                                                                           \
     "}\n"                                                                                                              \
-    "return { name = 'gfx900', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
+    "return { name = 'gfx900', fp8 = 'e4m3fnuz', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
     "         features = { 'xnack', 'sramecc' }, matrix = { ['16x16'] = {}, ['32x32'] = {} },\n"                       \
     "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } },\n"                     \
     "                      pack = { wave64 = { waves = 4, transposed = { waves = 2 } } } } }\n"

@@ -106,8 +106,11 @@ Test(shape_key, bytes_lie_as_drawn) {
     spec.value[SPEC_MASK] = 2;
     spec.value[SPEC_V_LAYOUT] = 1;
     spec.value[SPEC_HEAD_DIM] = 192;
+    spec.value[SPEC_KV_DTYPE] = 3;
+    spec.value[SPEC_KV_SCALE] = 1;
     struct fmha_key key = key_of(&spec);
-    unsigned char expected[32] = {1, 0, 9, 4, 2, 0x6, 2, 0, [12] = 2, [13] = 1, [14] = 16};
+    unsigned char expected[32] = {1, 0, 9, 4, 2, 0x6, 2, 3, [12] = 2, [13] = 1, [14] = 16};
+    memcpy(expected + 16, &(uint32_t){FMHA_KEY_KV_SCALE}, 4);
     memcpy(expected + 8, &(uint16_t){192}, 2);
     memcpy(expected + 10, &(uint16_t){128}, 2);
     cr_assert_arr_eq(&key, expected, sizeof expected);
@@ -250,9 +253,12 @@ Test(shape_key, options_of_everything_fit) {
     expect_same_by_options(&spec);
     struct fmha_key key = key_of(&spec);
     fmha_generator_options(&key, spec.arch, options, sizeof options);
-    cr_assert_str_eq(options, "--arch gfx942:sramecc+:xnack- --dtype bf16 --hd 128 --hd-v 256 --causal=top-left "
-                              "--v-layout transposed --align 2 --window --sink-keys --prefix --softcap --alibi "
-                              "--bias=f32 --mask --block-mask --sink --head-scale --dropout --varlen=padded --paged");
+    cr_assert_str_eq(
+        options,
+        "--arch gfx942:sramecc+:xnack- --dtype bf16 --hd 128 --hd-v 256 --causal=top-left "
+        "--v-layout transposed --align 2 --window --sink-keys --prefix --softcap --alibi "
+        "--bias=f32 --mask --block-mask --sink --head-scale --dropout --varlen=padded --paged --kv-dtype=mxfp4 "
+        "--kv-scale=token");
 }
 
 Test(shape_key, a_modifier_from_outside_changes_it) {

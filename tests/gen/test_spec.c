@@ -120,6 +120,29 @@ Test(spec, targets_keep_their_features) {
     expect_name("arch=gfx9-generic hd=64", "fmha_forward_gfx9_generic_f16_d64_qk_m32k16w2");
 }
 
+Test(spec, types_of_k_and_v) {
+    expect_name("arch=gfx901 hd=128 kv-dtype=same", "fmha_forward_gfx901_f16_d128_qk_m32k16w2");
+    expect_name("arch=gfx901 hd=128 kv-dtype=f16", "fmha_forward_gfx901_f16_d128_qk_m32k16w2");
+    expect_name("arch=gfx901 hd=128 kv-dtype=e5m2fnuz", "fmha_forward_gfx901_f16_kve5m2fnuz_d128_qk_m32k16w2");
+    expect_name("arch=gfx901 hd=128 kv-dtype=mxfp4", "fmha_forward_gfx901_f16_kvmxfp4_d128_qk_m32k16w2");
+    /* The OCP's unless the chip's table says otherwise */
+    expect_name("arch=gfx901 hd=128 kv-dtype=fp8 kv-scale=token",
+                "fmha_forward_gfx901_f16_kve4m3_scaletoken_d128_qk_m32k16w2");
+    expect_name("arch=gfx900 hd=64 wave=32 kv-dtype=fp8", "fmha_forward_gfx900_f16_kve4m3fnuz_d64_m128k64w4_qlds");
+    expect_error("arch=gfx900 hd=64 kv-dtype=bf16",
+                 "--kv-dtype: expected the type of Q, f16, or a smaller one, got 'bf16'; use --dtype bf16, or leave "
+                 "--kv-dtype out");
+    expect_error("arch=gfx900 hd=64 kv-dtype=e4m2",
+                 "--kv-dtype: expected same, e4m3, e5m2, e4m3fnuz, e5m2fnuz, mxfp4, fp8, f16 or bf16, got 'e4m2'; did "
+                 "you mean 'e4m3'?");
+    expect_error("arch=gfx900 hd=64 kv-dtype=mxfp4 kv-scale=token",
+                 "--kv-scale: expected it with an fp8 type of K and V, got 'token' with --kv-dtype mxfp4; leave it "
+                 "out, or use --kv-dtype e4m3, e5m2, e4m3fnuz or e5m2fnuz");
+    expect_error("arch=gfx900 hd=64 kv-scale=token",
+                 "--kv-scale: expected it with an fp8 type of K and V, got 'token' with --kv-dtype same; leave it "
+                 "out, or use --kv-dtype e4m3, e5m2, e4m3fnuz or e5m2fnuz");
+}
+
 Test(spec, wrong_targets) {
     expect_error("arch=gfx90 hd=64",
                  "--arch: expected gfx9-generic, gfx900 or gfx901, got 'gfx90'; did you mean 'gfx900'?");
