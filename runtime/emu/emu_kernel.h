@@ -162,6 +162,9 @@ struct fmha_emu_dim3 {
 #include "emu_rdna4.h"
 #elif defined(__GFX9__) && !defined(__gfx906__) && !defined(__gfx9_generic__)
 #include "emu_cdna.h"
+#if defined(__gfx950__)
+#include "emu_scaled.h"
+#endif
 #elif defined(__GFX11__)
 #include "emu_rdna3.h"
 #endif

@@ -59,6 +59,10 @@ void emu_permlane16_swap(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_permlane32_swap(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_ds_read_b64_tr_b16(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_scaled.c */
+void emu_mfma_scale_16x16x128(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_scale_32x32x64(emu_wave *wave, const struct fmha_emu_site *site);
+
 /* ops_load_lds.c */
 void emu_global_load_lds(emu_wave *wave, const struct fmha_emu_site *site);
 

@@ -63,9 +63,9 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
 
 static const struct isa_wait_states states_gfx906 = {STATES};
 
-/* What the name of a matrix instruction's row says: v_mfma_f32_16x16x4_4b_f16. */
+/* What the name of a matrix instruction's row says: v_mfma_f32_16x16x4_4b_f16, v_mfma_scale_f32_16x16x128_f8f6f4. */
 static unsigned matrix_rows(const isa_row *row) {
-    return (unsigned)atoi(row->name + strlen("v_mfma_f32_"));
+    return (unsigned)atoi(strstr(row->name, "f32_") + strlen("f32_"));
 }
 
 static bool matrix_has_blocks(const isa_row *row) {
@@ -76,8 +76,8 @@ static bool matrix_is_float32(const isa_row *row) {
     return strcmp(row->name + strlen(row->name) - 4, "_f32") == 0;
 }
 
-static unsigned matrix_gfx90a(const isa_row *row) {
-    unsigned size = matrix_rows(row);
+static unsigned matrix_gfx90a(const isa_instruction *i) {
+    unsigned size = matrix_rows(i->row);
     return size == 4 ? 5 : size == 16 ? 11 : 19;
 }
 
@@ -89,17 +89,19 @@ static unsigned passes_gfx942(const isa_row *row) {
     return size == 4 || matrix_is_float32(row) || matrix_has_blocks(row) ? all : all / 2;
 }
 
-static unsigned matrix_gfx942(const isa_row *row) {
-    return passes_gfx942(row) + (matrix_is_float32(row) ? 2 : 3);
+static unsigned matrix_gfx942(const isa_instruction *i) {
+    return passes_gfx942(i->row) + (matrix_is_float32(i->row) ? 2 : 3);
 }
 
-static unsigned matrix_gfx950(const isa_row *row) {
-    bool longer = !matrix_is_float32(row) && passes_gfx942(row) != 2;
-    return matrix_gfx942(row) + longer;
+/* Where a number has 8 bits those of several formats take twice as long. */
+static unsigned matrix_gfx950(const isa_instruction *i) {
+    bool longer = !matrix_is_float32(i->row) && passes_gfx942(i->row) != 2;
+    bool twice = strstr(i->row->name, "_f8f6f4") != NULL && (i->cbsz < 2 || i->blgp < 2);
+    return matrix_gfx942(i) + longer + (twice ? passes_gfx942(i->row) : 0);
 }
 
 static const struct isa_wait_states states_gfx942 = {STATES_GFX942, .matrix = matrix_gfx942};
-static const struct isa_wait_states states_gfx950 = {STATES_GFX942, .matrix = matrix_gfx950};
+static const struct isa_wait_states states_gfx950 = {STATES_GFX942, .scaled = 1, .matrix = matrix_gfx950};
 
 /* ---- Facts ------------------------------------------------------------------------------------------------- */
 

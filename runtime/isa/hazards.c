@@ -64,6 +64,9 @@ static void check_vector(isa_wave *wave, const isa_instruction *i, unsigned at, 
     if (user == UNIT_VALU && i->roles[at].read && i->row->class != ISA_CLASS_TRANS) {
         expect(wave, "a transcendental instruction", file, reg, hazards->transcendental[reg], states->transcendental);
     }
+    if (user == UNIT_VALU && i->roles[at].read) {
+        expect(wave, "a conversion with a scale", file, reg, hazards->scaled[reg], states->scaled);
+    }
     if (strncmp(i->row->name, "v_read", 6) == 0) {
         expect(wave, "a vector instruction", file, reg, hazards->vector[reg], states->vector_to_lane);
     }
@@ -78,8 +81,9 @@ static void note_write(isa_wave *wave, const isa_instruction *i, unsigned reg) {
     unit user = unit_of(i);
     bool matrix = user == UNIT_MATRIX && states->matrix != NULL;
     hazards->matrix[reg] = matrix ? hazards->now : 0;
-    hazards->matrix_states[reg] = matrix ? (uint8_t)states->matrix(i->row) : 0;
+    hazards->matrix_states[reg] = matrix ? (uint8_t)states->matrix(i) : 0;
     hazards->vector[reg] = user == UNIT_VALU ? hazards->now : 0;
+    hazards->scaled[reg] = strncmp(i->row->name, "v_cvt_scalef32_", 15) == 0 ? hazards->now : 0;
     hazards->transcendental[reg] = i->row->class == ISA_CLASS_TRANS ? hazards->now : 0;
 }
 

@@ -14,8 +14,9 @@ struct isa_wait_states {
     uint8_t vector_to_dpp;      /* VALU writes a vector register; the operand that DPP moves is it */
     uint8_t vector_to_lane;     /* VALU writes a vector register; v_readlane or v_readfirstlane reads it */
     uint8_t transcendental;     /* such an instruction writes a vector register; another of VALU reads it */
+    uint8_t scaled;             /* v_cvt_scalef32_… writes a vector register; VALU reads it */
     /* From a matrix instruction to whatever reads or writes its result but as what is added to. NULL: it has none. */
-    unsigned (*matrix)(const isa_row *row);
+    unsigned (*matrix)(const isa_instruction *instruction);
 };
 
 /* Before the instruction runs. */

@@ -213,7 +213,8 @@ typedef struct isa_table {
 extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa_table_division, isa_table_double,
     isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix,
     isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant,
-    isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12, isa_table_gfx9, isa_table_gfx9_memory, isa_table_mfma;
+    isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12, isa_table_gfx9, isa_table_gfx9_memory, isa_table_mfma,
+    isa_table_scaled;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of that name; NULL: there is none. */

@@ -1,5 +1,5 @@
 /* The mnemonics of gfx9 that mean rows of other families. What it has besides are rows of its own (rows_gfx9.c,
- * rows_gfx9_memory.c, rows_mfma.c).
+ * rows_gfx9_memory.c, rows_mfma.c, rows_scaled.c).
  *
  * Not here: v_cmpx, which writes EXEC and a mask; ds_cmpst, whose operands stand in the other order.
  *

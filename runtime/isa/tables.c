@@ -28,6 +28,7 @@ const isa_table *const isa_tables[] = {
     &isa_table_gfx9,
     &isa_table_gfx9_memory,
     &isa_table_mfma,
+    &isa_table_scaled,
     NULL,
 };
 

@@ -39,6 +39,13 @@ static const struct {
     {"v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[4:7]",
      "v_mfma_f32_16x16x16_f16 a[0:3], v[0:1], v[2:3], a[0:3]",
      {0}},
+    {"v_mfma_f32_16x16x128_f8f6f4 v[12:15], v[0:3], v[4:7], 0 cbsz:4 blgp:4", "v_mov_b32 v8, v13", {0, 0, 0, 0, 8}},
+    {"v_mfma_f32_16x16x128_f8f6f4 v[20:23], v[0:3], v[4:11], 0 cbsz:4", "v_mov_b32 v8, v21", {0, 0, 0, 0, 12}},
+    {"v_mfma_scale_f32_32x32x64_f8f6f4 v[16:31], v[0:3], v[4:7], 0, v8, v9 cbsz:4 blgp:4",
+     "v_mov_b32 v8, v30",
+     {0, 0, 0, 0, 12}},
+    {"v_mfma_scale_f32_32x32x64_f8f6f4 v[16:31], v[0:7], v[8:15], 0, v1, v2", "v_mov_b32 v8, v30", {0, 0, 0, 0, 20}},
+    {"v_cvt_scalef32_pk_bf16_fp4 v1, v2, v3", "v_add_f32_e32 v8, v1, v4", {0, 0, 0, 0, 1}},
 };
 
 static void try_distance(size_t which, unsigned states, bool expected) {
