@@ -94,7 +94,9 @@ static fmha_status declare(const struct array *array, fmha_device *device) {
                              .address = array_address(array),
                              .element_bytes = array->element_bytes,
                              .dimensions = array->dimensions,
-                             .access = array->output ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ};
+                             .access = array->kept     ? FMHA_ACCESS_READ_WRITE
+                                       : array->output ? FMHA_ACCESS_WRITE
+                                                       : FMHA_ACCESS_READ};
     memcpy(view.shape, array->shape, sizeof array->shape);
     memcpy(view.strides, array->strides, sizeof array->strides);
     return fmha_memory_view(device, &view);

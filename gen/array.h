@@ -15,8 +15,9 @@ enum { ARRAY_DIMENSIONS_MAX = 5 };
 
 struct array {
     const char *label;    /* constant */
-    size_t element_bytes; /* 2 or 4 */
+    size_t element_bytes; /* 1, 2 or 4 */
     bool output;
+    bool kept; /* of an output: what a kernel does not write stays as it is, and it need not write all */
     int dimensions;
     int64_t shape[ARRAY_DIMENSIONS_MAX];
     int64_t strides[ARRAY_DIMENSIONS_MAX]; /* elements */

@@ -32,5 +32,7 @@ bool spec_key(const struct spec *spec, struct fmha_key *key, struct error *error
     for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)
         if (!spec_fields[id].knob && spec_has(spec, (enum spec_field_id)id))
             done = set_fact(spec, (enum spec_field_id)id, key, error);
+    if (spec_has(spec, SPEC_VALUES) && key->modifiers & FMHA_KEY_VALUES)
+        key->head_dim_v = 0; /* there is no V */
     return done;
 }

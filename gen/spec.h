@@ -14,7 +14,8 @@ struct template_engine;
 /* What an instance computes: the words of --op in their order. Which rows of the spec an operation has stands in
  * spec_fields.h; it is built once templates/ops/<word>.hip is there. */
 #define SPEC_OPERATIONS(X)                                                                                             \
-    X(FORWARD, "forward") X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack")
+    X(FORWARD, "forward")                                                                                              \
+    X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack") X(APPEND, "append")
 enum spec_operation {
 #define SPEC_OPERATION(identifier, word) SPEC_OP_##identifier,
     SPEC_OPERATIONS(SPEC_OPERATION)

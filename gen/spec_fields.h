@@ -14,7 +14,8 @@
  * number, an unset knob what the chip's table says. */
 WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_words, spec_operation_words, SAME)
 /* the target stands here in the symbol: _gfx1151 */
-WORD(DTYPE, ATTENTION | MERGE, "dtype", "dtype", NULL, FACT, ALWAYS, "of Q, and of K, V and O unless said; of merge: of O",
+WORD(DTYPE, ATTENTION | MERGE | APPEND, "dtype", "dtype", NULL, FACT, ALWAYS,
+     "of Q, and of K, V and O unless said; of merge: of O; of append: of what is new",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
 /* "fp8", "f16" and "bf16" are typed for one of the words: which, spec_resolve finds out */
 WORD(KV_DTYPE, ATTENTION, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
@@ -25,9 +26,9 @@ WORD(KV_DTYPE, ATTENTION, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
 WORD(KV_SCALE, ATTENTION, "kv_scale", "kv-scale", NULL, FACT, FIRST,
      "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
      LIST("", "scaletoken"), SAME)
-NUMBER(HEAD_DIM, ATTENTION, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
+NUMBER(HEAD_DIM, ATTENTION | APPEND, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
-NUMBER(HEAD_DIM_V, ATTENTION, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
+NUMBER(HEAD_DIM_V, ATTENTION | APPEND, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
        "head dimension of V and O; default: that of Q and K")
 WORD(MASK, ATTENTION, "mask", "causal", "bottom-right", FACT, FIRST,
      "causal mask; bottom-right when no alignment is given", LIST("none", "causal-bottom-right", "causal-top-left"),
@@ -56,11 +57,16 @@ WORD(HEAD_SCALE, ATTENTION, "head_scale", "head-scale", "on", FACT, FIRST,
      "a factor of the softmax scale for each query head", OFF_ON, LIST("", "headscale"), SAME)
 WORD(DROPOUT, ATTENTION, "dropout", "dropout", "on", FACT, FIRST, "weights are dropped at random, by Philox", OFF_ON,
      LIST("", "dropout"), SAME)
-WORD(VARLEN, ATTENTION, "varlen", "varlen", "packed", FACT, FIRST,
+WORD(VARLEN, ATTENTION | APPEND, "varlen", "varlen", "packed", FACT, FIRST,
      "sequences of a batch one behind the other (packed), or each in a place of the longest (padded)",
      LIST("none", "packed", "padded"), LIST("", "packed", "padded"), SAME)
-WORD(PAGED, ATTENTION, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
+WORD(PAGED, ATTENTION | APPEND, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
      LIST("", "paged"), SAME)
+WORD(VALUES, APPEND, "values", "values", NULL, FACT, FIRST, "V beside K, or K alone (MLA)", LIST("on", "off"),
+     LIST("", "novalues"), SAME)
+WORD(ROTARY, APPEND, "rotary", "rotary", "neox", FACT, FIRST,
+     "rotary embedding of K: pairs of columns half of the rotated ones apart (neox), or side by side (interleaved)",
+     LIST("off", "neox", "interleaved"), LIST("", "rotneox", "rotinter"), SAME)
 WORD(PARTIAL, MERGE, "partial", "partial", NULL, FACT, FIRST, "partial O in f32, or in the type of the output",
      LIST("f32", "same"), LIST("", "partialsame"), SAME)
 WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,

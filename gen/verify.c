@@ -13,6 +13,7 @@
 #include "standing.h"
 #include "trial.h"
 #include "user_modifier.h"
+#include "verify_append.h"
 #include "verify_count.h"
 #include "verify_merge.h"
 #include "verify_pack.h"
@@ -69,9 +70,10 @@ struct session {
 static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
     if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE)
-        return error_set(error, ERROR_USAGE,
-                         "verify: expected --op forward, decode, merge or pack, got %s: no reference is built for it",
-                         spec_word(spec, SPEC_OP));
+        return error_set(
+            error, ERROR_USAGE,
+            "verify: expected --op forward, decode, merge, pack or append, got %s: no reference is built for it",
+            spec_word(spec, SPEC_OP));
     const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
                     : strcmp(mask, "causal-top-left") == 0   ? REFERENCE_MASK_CAUSAL_TOP_LEFT
@@ -668,6 +670,8 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         done = verify_pack(&instance, options, &execution, report, error);
     else if (done && report->operation == SPEC_OP_MERGE)
         done = verify_merge(&instance, options, &execution, report, error);
+    else if (done && report->operation == SPEC_OP_APPEND)
+        done = verify_append(&instance, options, &execution, report, error);
     else if (done)
         done = verify_attention(engine, &instance, options, &execution, report, error);
     free(object);

@@ -22,9 +22,33 @@ static void put_number(struct text *out, int width, double value) {
         text_printf(out, "  %*.3f", width, without_sign_of_zero(value));
 }
 
-static void put_shape(const struct verify_shape *shape, char text[64]) {
-    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads_q,
-             shape->heads_k, shape->seqlen_q, shape->seqlen_k);
+/* The numbers of a shape as --shape has them. */
+static int shape_numbers(enum spec_operation operation, const struct verify_case *one, int64_t numbers[5]) {
+    const struct verify_shape *s = &one->shape;
+    const struct verify_pack_shape *p = &one->pack_shape;
+    const struct verify_merge_shape *m = &one->merge_shape;
+    const struct verify_append_shape *a = &one->append_shape;
+    switch (operation) {
+    case SPEC_OP_PACK:
+        memcpy(numbers, (int64_t[]){p->batch, p->heads, p->seqlen, p->head_dim}, 4 * sizeof *numbers);
+        return 4;
+    case SPEC_OP_APPEND:
+        memcpy(numbers, (int64_t[]){a->batch, a->heads, a->seqlen_new, a->seqlen_k}, 4 * sizeof *numbers);
+        return 4;
+    case SPEC_OP_MERGE:
+        memcpy(numbers, (int64_t[]){m->splits, m->batch, m->heads, m->seqlen, m->head_dim}, 5 * sizeof *numbers);
+        return 5;
+    default:
+        memcpy(numbers, (int64_t[]){s->batch, s->heads_q, s->heads_k, s->seqlen_q, s->seqlen_k}, 5 * sizeof *numbers);
+        return 5;
+    }
+}
+
+static void put_shape(enum spec_operation operation, const struct verify_case *one, char text[128]) {
+    int64_t numbers[5];
+    int count = shape_numbers(operation, one, numbers), end = 0;
+    for (int i = 0; i < count; i++)
+        end += snprintf(text + end, 128 - (size_t)end, "%s%" PRId64, i ? "," : "", numbers[i]);
 }
 
 static void put_count(struct text *out, int width, const struct verify_case *one, const char *name,
@@ -49,8 +73,8 @@ static void put_counts(const struct verify_report *report, struct text *out) {
                 "k read", "v read", "o written", "lse writ.");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_shape(&one->shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s", one->what, shape);
         put_count(out, 9, one, "key_tiles", "");
         put_count(out, 9, one, "key_tiles_needed", "");
@@ -67,7 +91,21 @@ static void put_counts(const struct verify_report *report, struct text *out) {
     }
 }
 
-/* ---- Pack: no bounds, another shape ---- */
+/* ---- Right or wrong: no bounds, another shape ---- */
+
+/* Of an operation whose elements are right or wrong. */
+struct exact_table {
+    const char *shape, *right;        /* what its numbers are; what passing means */
+    const char *read[3], *written[3]; /* tensors that are counted, NULL behind the last */
+    bool lds;                         /* what happens there is counted */
+};
+
+static const struct exact_table *exact_table(enum spec_operation operation) {
+    static const struct exact_table pack = {"B,H,S,D", "every bit as it must be", {"from"}, {"to"}, true};
+    static const struct exact_table append = {
+        "B,H,N,S", "every element as it must be", {"k_new", "v_new"}, {"k", "v"}, false};
+    return operation == SPEC_OP_PACK ? &pack : operation == SPEC_OP_APPEND ? &append : NULL;
+}
 
 /* Below the line of a case. Whether it has any. */
 static bool put_findings(const struct verify_case *one, struct text *out) {
@@ -84,58 +122,56 @@ static void put_verdict(const struct verify_report *report, size_t failed, const
         text_printf(out, "\npassed: %zu case%s, %s\n", report->case_count, report->case_count == 1 ? "" : "s", right);
 }
 
-static void put_pack_shape(const struct verify_pack_shape *shape, char text[64]) {
-    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads, shape->seqlen,
-             shape->head_dim);
-}
-
-static void put_pack_counts(const struct verify_report *report, struct text *out) {
-    text_printf(out, "\n%-32s  %-16s  %9s  %9s  %9s  %10s  %10s\n", "counted", "B,H,S,D", "LDS read", "LDS write",
-                "conflicts", "from read", "to written");
+static void put_exact_counts(const struct verify_report *report, const struct exact_table *table, struct text *out) {
+    text_printf(out, "\n%-32s  %-16s", "counted", table->shape);
+    if (table->lds)
+        text_printf(out, "  %9s  %9s  %9s", "LDS read", "LDS write", "conflicts");
+    for (int i = 0; table->read[i]; i++)
+        text_printf(out, "  %5s read", table->read[i]);
+    for (int i = 0; table->written[i]; i++)
+        text_printf(out, "  %2s written", table->written[i]);
+    text_puts(out, "\n");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_pack_shape(&one->pack_shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s", one->what, shape);
-        put_count(out, 9, one, "lds_reads", "");
-        put_count(out, 9, one, "lds_writes", "");
-        put_count(out, 9, one, "lds_conflict_cycles", "");
-        put_count(out, 10, one, "bytes_read", "from");
-        put_count(out, 10, one, "bytes_written", "to");
+        static const char *const of_lds[] = {"lds_reads", "lds_writes", "lds_conflict_cycles"};
+        for (int i = 0; table->lds && i < 3; i++)
+            put_count(out, 9, one, of_lds[i], "");
+        for (int i = 0; table->read[i]; i++)
+            put_count(out, 10, one, "bytes_read", table->read[i]);
+        for (int i = 0; table->written[i]; i++)
+            put_count(out, 10, one, "bytes_written", table->written[i]);
         text_puts(out, "\n");
     }
 }
 
-static void put_pack_table(const struct verify_report *report, struct text *out) {
+static void put_exact_table(const struct verify_report *report, const struct exact_table *table, struct text *out) {
     size_t failed = 0;
     text_printf(out, "%s on %s\n\n", report->instance, report->device);
-    text_printf(out, "%-32s  %-16s  %-20s  %s\n", "case", "B,H,S,D", "layout", "findings");
+    text_printf(out, "%-32s  %-16s  %-20s  %s\n", "case", table->shape, "layout", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_pack_shape(&one->pack_shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s  %-20s  %zu\n", one->what, shape, one->layout, one->finding_count);
         failed += put_findings(one, out);
     }
     if (is_counted(report))
-        put_pack_counts(report, out);
-    put_verdict(report, failed, "every bit as it must be", out);
+        put_exact_counts(report, table, out);
+    put_verdict(report, failed, table->right, out);
 }
 
 /* ---- Merge: no mean, another shape ---- */
-
-static void put_merge_shape(const struct verify_merge_shape *shape, char text[64]) {
-    snprintf(text, 64, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->splits, shape->batch,
-             shape->heads, shape->seqlen, shape->head_dim);
-}
 
 static void put_merge_counts(const struct verify_report *report, struct text *out) {
     text_printf(out, "\n%-32s  %-16s  %10s  %11s  %10s  %10s\n", "counted", "N,B,H,S,D", "o_p. read", "lse_p. read",
                 "o written", "lse writ.");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_merge_shape(&one->merge_shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s", one->what, shape);
         put_count(out, 10, one, "bytes_read", "o_partial");
         put_count(out, 11, one, "bytes_read", "lse_partial");
@@ -152,8 +188,8 @@ static void put_merge_table(const struct verify_report *report, struct text *out
                 "LSE/bnd", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_merge_shape(&one->merge_shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s  %-10s  %-15s", one->what, shape, one->inputs, one->layout);
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
@@ -169,8 +205,9 @@ static void put_merge_table(const struct verify_report *report, struct text *out
 
 void verify_report_table(const struct verify_report *report, struct text *out) {
     size_t failed = 0;
-    if (report->operation == SPEC_OP_PACK) {
-        put_pack_table(report, out);
+    const struct exact_table *exact = exact_table(report->operation);
+    if (exact) {
+        put_exact_table(report, exact, out);
         return;
     }
     if (report->operation == SPEC_OP_MERGE) {
@@ -182,8 +219,8 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
                 "layout", "O/bound", "LSE/bnd", "mean", "mean/bd", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[64];
-        put_shape(&one->shape, shape);
+        char shape[128];
+        put_shape(report->operation, one, shape);
         text_printf(out, "%-32s  %-16s  %-15s  %-20s", one->what, shape, one->inputs, one->layout);
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
@@ -263,26 +300,21 @@ static bool add_case(cJSON *cases, const struct verify_case *one, enum spec_oper
         cJSON_Delete(object);
         return false;
     }
-    const struct verify_shape *s = &one->shape;
-    const struct verify_pack_shape *p = &one->pack_shape;
-    const struct verify_merge_shape *m = &one->merge_shape;
-    const int64_t of_attention[] = {s->batch, s->heads_q, s->heads_k, s->seqlen_q, s->seqlen_k};
-    const int64_t packed[] = {p->batch, p->heads, p->seqlen, p->head_dim};
-    const int64_t merged[] = {m->splits, m->batch, m->heads, m->seqlen, m->head_dim};
-    bool pack = operation == SPEC_OP_PACK, attention = !pack && operation != SPEC_OP_MERGE;
-    const int64_t *lengths = pack ? packed : attention ? of_attention : merged;
+    bool exact = exact_table(operation) != NULL, attention = !exact && operation != SPEC_OP_MERGE;
+    int64_t numbers[5];
+    int count = shape_numbers(operation, one, numbers);
     char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, one->seed);
     cJSON *shape = cJSON_AddArrayToObject(object, "shape");
     bool done = shape != NULL;
-    for (size_t index = 0; done && index < (pack ? 4u : 5u); index++)
-        done = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)lengths[index]));
+    for (int index = 0; done && index < count; index++)
+        done = cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)numbers[index]));
     done = done && cJSON_AddStringToObject(object, "what", one->what) &&
            cJSON_AddStringToObject(object, "inputs", one->inputs) &&
            cJSON_AddStringToObject(object, "layout", one->layout) &&
            (!attention || (add_number(object, "scale", one->scale) && add_values(object, one))) &&
            cJSON_AddRawToObject(object, "seed", seed) && /* 64 bits do not pass through a double */
-           (pack || add_errors(object, one, attention));
+           (exact || add_errors(object, one, attention));
     cJSON *findings = done ? cJSON_AddArrayToObject(object, "findings") : NULL;
     done = done && findings;
     for (size_t line = 0; done && line < one->finding_count; line++)
@@ -292,7 +324,7 @@ static bool add_case(cJSON *cases, const struct verify_case *one, enum spec_oper
 
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error) {
     cJSON *object = cJSON_CreateObject(), *cases = NULL;
-    bool attention = report->operation != SPEC_OP_PACK && report->operation != SPEC_OP_MERGE,
+    bool attention = !exact_table(report->operation) && report->operation != SPEC_OP_MERGE,
          done = object && cJSON_AddStringToObject(object, "instance", report->instance) &&
                 cJSON_AddStringToObject(object, "device", report->device) &&
                 cJSON_AddBoolToObject(object, "passed", report->passed) &&

@@ -25,6 +25,11 @@ struct verify_merge_shape {
     int64_t splits, batch, heads, seqlen, head_dim; /* 0 and up; heads and head_dim 1 and up */
 };
 
+/* And of append. */
+struct verify_append_shape {
+    int64_t batch, heads, seqlen_new, seqlen_k; /* 0 and up, seqlen_new at most seqlen_k; heads 1 and up */
+};
+
 enum { VERIFY_COUNTERS_MAX = 96 };
 
 /* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */
@@ -35,10 +40,11 @@ struct verify_counter {
 
 struct verify_case {
     struct verify_shape shape;
-    struct verify_pack_shape pack_shape;   /* in its place, of pack */
-    struct verify_merge_shape merge_shape; /* and of merge */
-    char what[64];                         /* what the case is for: "one past each tile" */
-    char inputs[24];                       /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
+    struct verify_pack_shape pack_shape;     /* in its place, of pack */
+    struct verify_merge_shape merge_shape;   /* and of merge */
+    struct verify_append_shape append_shape; /* and of append */
+    char what[64];                           /* what the case is for: "one past each tile" */
+    char inputs[24];                         /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
     char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are; of pack "bshd to bhsd" */
     double scale;
     struct modifiers_values values;          /* of modifiers that the instance has */
@@ -83,8 +89,8 @@ void verify_report_table(const struct verify_report *report, struct text *out);
 /* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
  * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], where something was
  * counted counters{NAME: number, tensors{LABEL{NAME: number}}}, and mean_error, mean_error_over_bound of the random
- * cases together. NAN is written as null. Of pack, whose elements are right or wrong, there are no scale and no errors;
- * of merge there are no scale and no mean errors.
+ * cases together. NAN is written as null. Of pack and append, whose elements are right or wrong, there are no scale and
+ * no errors; of merge there are no scale and no mean errors.
  */
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 

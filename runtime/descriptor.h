@@ -37,6 +37,13 @@ enum fmha_buffer {
     FMHA_BUFFER_BLOCK_MASK,
     FMHA_BUFFER_K_SCALE, /* of small formats of K and V */
     FMHA_BUFFER_V_SCALE,
+    FMHA_BUFFER_K_NEW, /* what is appended, and of a batch of unlike lengths where each sequence's begins, or how long
+                          it is */
+    FMHA_BUFFER_V_NEW,
+    FMHA_BUFFER_CU_SEQLENS_NEW,
+    FMHA_BUFFER_SEQLENS_NEW,
+    FMHA_BUFFER_ROTARY_COS,
+    FMHA_BUFFER_ROTARY_SIN,
     FMHA_BUFFER_MODIFIER_0, /* of a modifier from outside */
     FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS,
     FMHA_BUFFER_OF_MODIFIERS = FMHA_BUFFER_CU_SEQLENS_Q /* the first that only problems with modifiers have */

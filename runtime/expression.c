@@ -19,10 +19,11 @@ enum operation {
     CEIL_DIV,
     MAX,
     MIN,
-    VALUE = 64,          /* pushes the value */
-    VALUE_LOW_BITS = 128 /* pushes value % (operand + 1), the operand being a power of two less 1 */
+    VALUE = 16,          /* pushes the value */
+    VALUE_LOW_BITS = 136 /* pushes value % (operand + 1), the operand being a power of two less 1 */
 };
-_Static_assert((int)FMHA_VALUE_COUNT <= (int)VALUE && (int)FMHA_VALUE_COUNT <= 256 - (int)VALUE_LOW_BITS,
+_Static_assert((int)FMHA_VALUE_COUNT <= (int)VALUE_LOW_BITS - (int)VALUE &&
+                   (int)FMHA_VALUE_COUNT <= 256 - (int)VALUE_LOW_BITS,
                "an operation is one byte");
 
 const char *const fmha_value_names[FMHA_VALUE_COUNT] = {
@@ -82,6 +83,18 @@ const char *const fmha_value_names[FMHA_VALUE_COUNT] = {
     [FMHA_VALUE_STRIDE_V_SCALE_BATCH] = "stride_v_scale_batch",
     [FMHA_VALUE_STRIDE_V_SCALE_HEAD] = "stride_v_scale_head",
     [FMHA_VALUE_STRIDE_V_SCALE_ROW] = "stride_v_scale_row",
+    [FMHA_VALUE_SEQLEN_NEW] = "seqlen_new",
+    [FMHA_VALUE_TOKENS_NEW] = "tokens_new",
+    [FMHA_VALUE_STRIDE_K_NEW_BATCH] = "stride_k_new_batch",
+    [FMHA_VALUE_STRIDE_K_NEW_HEAD] = "stride_k_new_head",
+    [FMHA_VALUE_STRIDE_K_NEW_ROW] = "stride_k_new_row",
+    [FMHA_VALUE_STRIDE_V_NEW_BATCH] = "stride_v_new_batch",
+    [FMHA_VALUE_STRIDE_V_NEW_HEAD] = "stride_v_new_head",
+    [FMHA_VALUE_STRIDE_V_NEW_ROW] = "stride_v_new_row",
+    [FMHA_VALUE_ROTARY_DIM] = "rotary_dim",
+    [FMHA_VALUE_ROTARY_FIRST] = "rotary_first",
+    [FMHA_VALUE_STRIDE_ROTARY_COS_ROW] = "stride_rotary_cos_row",
+    [FMHA_VALUE_STRIDE_ROTARY_SIN_ROW] = "stride_rotary_sin_row",
 };
 
 /* ---- Compiling ---- */

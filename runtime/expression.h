@@ -66,6 +66,18 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_V_SCALE_BATCH,
     FMHA_VALUE_STRIDE_V_SCALE_HEAD,
     FMHA_VALUE_STRIDE_V_SCALE_ROW,
+    FMHA_VALUE_SEQLEN_NEW, /* keys that are appended to the longest sequence, and to all of a packed batch */
+    FMHA_VALUE_TOKENS_NEW,
+    FMHA_VALUE_STRIDE_K_NEW_BATCH,
+    FMHA_VALUE_STRIDE_K_NEW_HEAD,
+    FMHA_VALUE_STRIDE_K_NEW_ROW,
+    FMHA_VALUE_STRIDE_V_NEW_BATCH,
+    FMHA_VALUE_STRIDE_V_NEW_HEAD,
+    FMHA_VALUE_STRIDE_V_NEW_ROW,
+    FMHA_VALUE_ROTARY_DIM, /* columns of K that are rotated, and the first of them */
+    FMHA_VALUE_ROTARY_FIRST,
+    FMHA_VALUE_STRIDE_ROTARY_COS_ROW,
+    FMHA_VALUE_STRIDE_ROTARY_SIN_ROW,
     FMHA_VALUE_COUNT,
     FMHA_VALUE_OF_MODIFIERS = FMHA_VALUE_WINDOW_LEFT /* the first that only problems with modifiers and layouts have */
 };

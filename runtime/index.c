@@ -401,7 +401,7 @@ static bool take_field(struct reader *reader, struct fmha_key *key, int field) {
 
 /* Operations other than attention lack fields; those stay 0. */
 static bool lacks_fields(const struct fmha_key *key) {
-    return key->operation == FMHA_KEY_MERGE || key->operation == FMHA_KEY_PACK;
+    return key->operation == FMHA_KEY_MERGE || key->operation == FMHA_KEY_PACK || key->operation == FMHA_KEY_APPEND;
 }
 
 static bool read_key(struct reader *reader, struct fmha_key *key) {
@@ -487,10 +487,12 @@ static bool read_file(struct reader *reader, const char *word, const char **name
     return read || refuse_line(reader, "a size in bytes, a hash of 16 digits and the name of a file in this folder");
 }
 
-/* An instance without modifiers names nothing that only problems with modifiers have: in others it is not set. */
+/* An instance of attention without modifiers names nothing that only problems with modifiers have: in others it is not
+ * set. */
 static bool check_modifiers(const struct reader *reader, const struct fmha_descriptor *descriptor) {
     const char *name = descriptor->interface->of_modifiers;
-    if (descriptor->key.modifiers != 0 || descriptor->key.modifier != 0 || descriptor->key.kv_dtype != 0) {
+    const struct fmha_key *key = &descriptor->key;
+    if (key->modifiers != 0 || key->modifier != 0 || key->kv_dtype != 0 || lacks_fields(key)) {
         return true;
     }
     for (int axis = 0; axis < 3 && name == NULL; axis++) {

@@ -133,6 +133,8 @@ enum {
     PARTIAL,
     KV_DTYPE,
     KV_SCALE,
+    VALUES,
+    ROTARY,
     MODIFIER
 };
 
@@ -160,6 +162,8 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [PARTIAL] = "partial",
     [KV_DTYPE] = "kv_dtype",
     [KV_SCALE] = "kv_scale",
+    [VALUES] = "values",
+    [ROTARY] = "rotary",
     [MODIFIER] = "modifier",
 };
 
@@ -172,6 +176,7 @@ static const struct {
     {OPERATION, FMHA_KEY_MERGE, "merge"},
     {OPERATION, FMHA_KEY_BACKWARD, "backward"},
     {OPERATION, FMHA_KEY_PACK, "pack"},
+    {OPERATION, FMHA_KEY_APPEND, "append"},
     {DTYPE, FMHA_KEY_F16, "f16"},
     {DTYPE, FMHA_KEY_BF16, "bf16"},
     {MASK, FMHA_KEY_MASK_NONE, "none"},
@@ -217,6 +222,11 @@ static const struct {
     {KV_DTYPE, FMHA_KEY_KV_MXFP4, "mxfp4"},
     {KV_SCALE, FMHA_KEY_KV_SCALE_HEAD, "head"},
     {KV_SCALE, FMHA_KEY_KV_SCALE_TOKEN, "token"},
+    {VALUES, FMHA_KEY_VALUES_ON, "on"},
+    {VALUES, FMHA_KEY_VALUES_OFF, "off"},
+    {ROTARY, FMHA_KEY_ROTARY_OFF, "off"},
+    {ROTARY, FMHA_KEY_ROTARY_NEOX, "neox"},
+    {ROTARY, FMHA_KEY_ROTARY_INTERLEAVED, "interleaved"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -231,7 +241,8 @@ static const struct {
     [SINK] = {FMHA_KEY_SINK, 1},           [HEAD_SCALE] = {FMHA_KEY_HEAD_SCALE, 1},
     [DROPOUT] = {FMHA_KEY_DROPOUT, 1},     [VARLEN] = {FMHA_KEY_VARLEN, 2},
     [PAGED] = {FMHA_KEY_PAGED, 1},         [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
-    [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},
+    [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},   [VALUES] = {FMHA_KEY_VALUES, 1},
+    [ROTARY] = {FMHA_KEY_ROTARY, 2},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {

@@ -97,6 +97,7 @@ struct shapes {
         struct verify_shape attention[OPTION_LIST_MAX];
         struct verify_pack_shape pack[OPTION_LIST_MAX];
         struct verify_merge_shape merge[OPTION_LIST_MAX];
+        struct verify_append_shape append[OPTION_LIST_MAX];
     } of;
     int64_t *lengths_q, *lengths_k; /* owned */
 };
@@ -162,16 +163,18 @@ static bool read_shape(enum spec_operation operation, const char *text, int at, 
         return words_pack_shape(text, &shapes->of.pack[at], error);
     case SPEC_OP_MERGE:
         return words_merge_shape(text, &shapes->of.merge[at], error);
+    case SPEC_OP_APPEND:
+        return words_append_shape(text, &shapes->of.append[at], error);
     default:
         return words_shape(text, &shapes->of.attention[at], error);
     }
 }
 
-/* The operation whose shapes are given: pack, merge, or forward for any of attention. No list of options describes pack
- * or merge and another operation at once: what one of them needs the other does not have. */
+/* The operation whose shapes are given: pack, merge, append, or forward for any of attention. No list of options
+ * describes one of the others and another operation at once: what one of them needs the other does not have. */
 static enum spec_operation operation_of(const struct arguments *arguments) {
     const char *word = arguments->kernel.field[SPEC_OP];
-    const enum spec_operation others[] = {SPEC_OP_PACK, SPEC_OP_MERGE};
+    const enum spec_operation others[] = {SPEC_OP_PACK, SPEC_OP_MERGE, SPEC_OP_APPEND};
     for (size_t i = 0; word && i < sizeof others / sizeof *others; i++)
         if (strcmp(word, spec_operation_words[others[i]]) == 0)
             return others[i];
@@ -194,9 +197,11 @@ static bool make_shapes(const struct arguments *arguments, struct shapes *shapes
     options->shapes = operation == SPEC_OP_FORWARD ? shapes->of.attention : NULL;
     options->pack_shapes = operation == SPEC_OP_PACK ? shapes->of.pack : NULL;
     options->merge_shapes = operation == SPEC_OP_MERGE ? shapes->of.merge : NULL;
+    options->append_shapes = operation == SPEC_OP_APPEND ? shapes->of.append : NULL;
     options->shape_count = options->shapes ? (size_t)given->count : 0;
     options->pack_shape_count = options->pack_shapes ? (size_t)given->count : 0;
     options->merge_shape_count = options->merge_shapes ? (size_t)given->count : 0;
+    options->append_shape_count = options->append_shapes ? (size_t)given->count : 0;
     return true;
 }
 
@@ -264,7 +269,8 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, shapes),
      .value = "B,HQ,HK,SQ,SK",
      .help = "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
-             "dimension; of merge N,B,H,S,D, partial results first); repeatable. Without it a standing set of ragged "
+             "dimension; of merge N,B,H,S,D, partial results first; of append B,H,N,S: batch, heads, new rows, rows "
+             "that there is room for); repeatable. Without it a standing set of ragged "
              "shapes around every tile edge is run"},
     {.name = "q-lens",
      .kind = OPTION_TEXT,

@@ -71,6 +71,16 @@ bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct 
                      text);
 }
 
+bool words_append_shape(const char *text, struct verify_append_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen_new, &shape->seqlen_k};
+    return (parse_numbers(text, member, 4, 2) && shape->seqlen_new <= shape->seqlen_k) ||
+           error_set(
+               error, ERROR_USAGE,
+               "--shape: expected B,H,N,S (batch, key heads, new rows of a sequence, and the rows that it has room "
+               "for; heads 1 and up, the others 0 and up, S at least N), got '%s'",
+               text);
+}
+
 bool words_merge_shape(const char *text, struct verify_merge_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->splits, &shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
     return parse_numbers(text, member, 5, 20) ||

@@ -43,5 +43,6 @@ return {
         decode = { orientation = "kq", kq = { wave64 = load("arch/decode.lua").wide } },
         pack = { wave64 = { waves = 4 } },
         merge = { wave64 = { waves = 1 } },
+        append = { wave64 = { [576] = { waves = 1 } } },
     },
 }

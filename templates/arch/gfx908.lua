@@ -22,5 +22,6 @@ chip.defaults = {
     decode = chip.defaults.decode,
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
+    append = chip.defaults.append,
 }
 return chip

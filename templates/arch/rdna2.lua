@@ -52,5 +52,6 @@ return {
         decode = { orientation = "kq", kq = { wave32 = decode } },
         pack = { wave32 = { waves = 4 } },
         merge = { wave32 = { waves = 2 } },
+        append = { wave32 = { [576] = { waves = 2 } } },
     },
 }

@@ -54,5 +54,6 @@ return {
         pack = { wave32 = { waves = 4 }, wave64 = { waves = 4 } },
         -- Sixty-four lanes: where a few rows are decoded their workgroups reach as many compute units as they can.
         merge = { wave32 = { waves = 2 }, wave64 = { waves = 1 } },
+        append = { wave32 = { [576] = { waves = 2 } }, wave64 = { [576] = { waves = 1 } } },
     },
 }

@@ -31,5 +31,6 @@ family.defaults = {
     decode = rdna3.defaults.decode,
     pack = rdna3.defaults.pack,
     merge = rdna3.defaults.merge,
+    append = rdna3.defaults.append,
 }
 return family

@@ -17,11 +17,11 @@ static struct spec plain(void) {
     return spec;
 }
 
-/* The same of forward, or of merge where forward does not have the row. */
+/* The same of forward, or of the first operation that has the row. */
 static struct spec plain_with(int id) {
     struct spec spec = plain();
-    if (!spec_has(&spec, (enum spec_field_id)id))
-        spec.value[SPEC_OP] = SPEC_OP_MERGE;
+    while (!spec_has(&spec, (enum spec_field_id)id) && spec.value[SPEC_OP] + 1 < SPEC_OPERATION_COUNT)
+        spec.value[SPEC_OP]++;
     cr_assert(spec_has(&spec, (enum spec_field_id)id), "%s", spec_fields[id].name);
     return spec;
 }

@@ -119,6 +119,35 @@ plant 'merge: heads by batches' $merge 's/head_row % (u32)arguments\.heads_q/hea
 plant 'merge: columns of the neighbour' $merge 's/all\[i\] = fmha_pack(o\[2 \* i\], o\[2 \* i + 1\])/all[i] = fmha_pack(o[2 * i + 1], o[2 * i])/' '--op merge'
 plant 'merge: bf16 NaN becomes infinity' $merge '/o\[i\] = o\[i\] == o\[i\]/d' '--op merge --dtype bf16'
 
+append=ops/append.hip both='--op append --hd 40 --hd-v 24 --align 16,2 --varlen=none,packed --paged=off,on'
+for axis in batch head row; do
+    case $axis in batch) place=block ;; row) place=slot ;; *) place=head ;; esac
+    plant "append: V by K's $axis stride" $append "s/key\\.$place \\* \" \\.\\. stride \\.\\. \"$axis/key.$place * arguments.stride_k_$axis/" '--op append --hd 40'
+    plant "append: new V by new K's $axis stride" $append "s/key\\.$axis \\* \" \\.\\. stride \\.\\. \"$axis/key.$axis * arguments.stride_k_new_$axis/" '--op append --hd 40'
+    plant "append: $axis stride of the cache in 32 bits" $append "s/key\\.$place \\* \" \\.\\. stride \\.\\. \"$axis/(int)key.$place * (int)\" .. stride .. \"$axis/" "$both"
+    plant "append: $axis stride of what is new in 32 bits" $append "s/key\\.$axis \\* \" \\.\\. stride \\.\\. \"$axis/(int)key.$axis * (int)\" .. stride .. \"$axis/" '--op append --hd 40'
+done
+plant 'append: a position too far' $append 's/seqlens_k\[batch\] + row;/seqlens_k[batch] + row + 1;/' "$both"
+plant 'append: beyond what there is room for' $append 's/(u32)position >= (u32)arguments\.seqlen_k/position < 0/' "$both"
+plant 'append: every page is the first' $append 's/(position >> shift)/0/' '--op append --hd 40 --paged'
+plant 'append: the pages of the first sequence' $append 's/key\.batch \* arguments\.stride_block_table/0/' '--op append --hd 40 --paged'
+plant 'append: the place in a page by the new row' $append 's/key\.slot = position \& /key.slot = row \& /' '--op append --hd 40 --paged'
+plant 'append: a sequence without tokens is taken' $append 's/begins\[middle\] <= token/begins[middle] < token/' '--op append --hd 40 --varlen'
+plant 'append: all rows of a padded batch' $append 's/row >= arguments\.seqlens_new\[batch\]/false/' '--op append --hd 40 --varlen=padded'
+plant 'append: heads by batches' $append 's/group % (u32)arguments\.heads_k/group % (u32)arguments.batch/' '--op append --hd 40'
+plant 'append: a piece too many' $append 's/if (at >= \$(dim\[side\]))/if (at > $(dim[side]))/' '--op append --hd 64 --hd-v 24'
+for rotary in neox interleaved; do
+    options="--op append --hd 64 --align 16,2 --rotary=$rotary"
+    plant "append: $rotary: the other pairs" $append "s/spec\\.rotary == \"neox\"\$/spec.rotary ~= \"neox\"/" "$options"
+    plant "append: $rotary: cosine for sine" $append 's/rotary\.cos = arguments\.rotary_cos/rotary.cos = arguments.rotary_sin/' "$options"
+    plant "append: $rotary: by the cosines' stride" $append 's/stride_rotary_sin_row;$/stride_rotary_cos_row;/' "$options"
+    plant "append: $rotary: angles of the new row" $append 's/key\.position \* arguments\.stride_rotary/key.row * arguments.stride_rotary/' "$options"
+    plant "append: $rotary: turned the other way" $append 's/? -product : product/? product : -product/' "$options"
+    plant "append: $rotary: from the first column on" $append 's/rotary\.first = arguments\.rotary_first/rotary.first = 0/' "$options"
+    plant "append: $rotary: rounded toward zero" $append 's/= fmha_to_element(x\[j\]);/= fmha_to_element(x[j] * 0.9999f);/' "$options"
+    plant "append: $rotary: V too" $append 's/if rotary and side == "k" then/if rotary then/' "$options"
+done
+
 # Modifiers: each by a fault of its own arithmetic, and by one of the tensor or the loop that it takes part in.
 spans=ops/forward_spans.hip score=ops/score.hip
 in=modifiers

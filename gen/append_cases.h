@@ -1,0 +1,42 @@
+/* What the operation append is verified with: standing cases, and the lengths in them. */
+#ifndef GEN_APPEND_CASES_H
+#define GEN_APPEND_CASES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verify.h"
+
+enum append_layout {
+    APPEND_PLAIN,        /* [batch][head][row][column] without gaps */
+    APPEND_PADDED,       /* the same with gaps, of no two axes alike */
+    APPEND_ROWS_OUTSIDE, /* [batch][row][head][column] with gaps */
+    APPEND_FAR           /* one axis so far apart that 32 bits do not hold an offset */
+};
+
+/* Which columns of K are rotated. */
+enum append_rotated { APPEND_ALL_COLUMNS, APPEND_FIRST_COLUMNS, APPEND_LAST_COLUMNS };
+
+enum { APPEND_FAR_AXES = 6 }; /* batches, heads and rows of what is new, then of the cache */
+
+struct append_case {
+    char what[64];
+    struct verify_append_shape shape;
+    enum append_layout layout;
+    enum append_rotated rotated;
+    int far_axis;
+    int64_t page_size; /* where the cache has pages */
+    bool full;         /* sequences are longer than there is room for: their last rows go nowhere */
+    bool without;      /* some sequences have nothing new where lengths may differ, and nothing before */
+};
+
+enum { APPEND_CASES_MAX = 64 };
+
+/* Fills the standing cases and gives their number. `groups`: keys of a workgroup; `paged`: the cache has pages. */
+int append_standing(int64_t groups, bool paged, struct append_case cases[APPEND_CASES_MAX]);
+
+/* Fills before[batch], the lengths that sequences have, and added[batch], how many rows are new: seqlen_new, or where
+ * `ragged` up to that. */
+void append_lengths(const struct append_case *one, bool ragged, uint64_t seed, int32_t *before, int32_t *added);
+
+#endif
