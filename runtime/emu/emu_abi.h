@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 5
+#define FMHA_EMU_ABI_VERSION 6
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +29,7 @@ enum fmha_emu_operation {
     FMHA_EMU_WMMA_GFX11_BF16,
     FMHA_EMU_WMMA_GFX12_F16,
     FMHA_EMU_WMMA_GFX12_BF16,
+    FMHA_EMU_WMMA_GFX12_FP8,
     FMHA_EMU_MFMA_16X16X8_BF16,
     FMHA_EMU_MFMA_16X16X16_F16,
     FMHA_EMU_MFMA_16X16X16_BF16,
@@ -41,6 +42,8 @@ enum fmha_emu_operation {
     FMHA_EMU_MFMA_32X32X16_BF16,
     FMHA_EMU_MFMA_SCALE_16X16X128,
     FMHA_EMU_MFMA_SCALE_32X32X64,
+    FMHA_EMU_MFMA_16X16X32_FP8,
+    FMHA_EMU_MFMA_32X32X16_FP8,
     FMHA_EMU_PERMLANE16_SWAP,
     FMHA_EMU_PERMLANE32_SWAP,
     FMHA_EMU_DS_READ_B64_TR_B16,
@@ -75,6 +78,10 @@ enum {
  * fmha_emu_lane.a. */
 enum { FMHA_EMU_LOAD_BYTES, FMHA_EMU_LOAD_OFFSET, FMHA_EMU_LOAD_CHECKED };
 enum { FMHA_EMU_LOAD_FROM, FMHA_EMU_LOAD_TO, FMHA_EMU_LOAD_OPERANDS };
+
+/* Numbers of 8 bits, as of the OCP and as AMD's first chips that compute with them have them (fnuz): members 0 (A) and
+ * 1 (B) of fmha_emu_site.immediate of matrix instructions that multiply them. */
+enum { FMHA_EMU_E4M3, FMHA_EMU_E5M2, FMHA_EMU_E4M3FNUZ, FMHA_EMU_E5M2FNUZ };
 
 /* The part of a lane that its kernel sees. First its operands and results of the operation at which the wave meets: a
  * lane writes and reads its own alone, so that results need not be consumed before another lane brings its next

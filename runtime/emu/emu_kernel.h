@@ -168,3 +168,6 @@ struct fmha_emu_dim3 {
 #elif defined(__GFX11__)
 #include "emu_rdna3.h"
 #endif
+#if defined(__gfx942__) || defined(__gfx950__) || defined(__GFX12__)
+#include "emu_fp8.h"
+#endif

@@ -63,6 +63,11 @@ void emu_ds_read_b64_tr_b16(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_mfma_scale_16x16x128(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_mfma_scale_32x32x64(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_fp8.c */
+void emu_wmma_gfx12_fp8(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_16x16x32_fp8(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mfma_32x32x16_fp8(emu_wave *wave, const struct fmha_emu_site *site);
+
 /* ops_load_lds.c */
 void emu_global_load_lds(emu_wave *wave, const struct fmha_emu_site *site);
 

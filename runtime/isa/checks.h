@@ -26,6 +26,7 @@ typedef struct isa_hazards {
     uint32_t now;
     uint32_t sgpr[ISA_SGPRS];
     uint32_t vector[ISA_VGPRS_MAX], transcendental[ISA_VGPRS_MAX], scaled[ISA_VGPRS_MAX], matrix[ISA_VGPRS_MAX];
+    uint32_t part[ISA_VGPRS_MAX];
     uint8_t matrix_states[ISA_VGPRS_MAX]; /* that the matrix instruction asks for */
 } isa_hazards;
 

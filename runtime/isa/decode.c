@@ -133,7 +133,8 @@ static const char *check_sdwa(const isa_family *family, const isa_instruction *i
     }
     for (unsigned at = 0; at < i->operand_count; at++) {
         if (i->row->lanes == NULL || !is_one_of(i->roles[at].type, "vfhkm") ||
-            (i->roles[at].count != 1 && i->roles[at].type != 'm')) {
+            (i->roles[at].count != 1 && i->roles[at].type != 'm' &&
+             !(i->roles[at].write && i->dest_select == ISA_DWORD))) {
             return "SDWA of it is not known";
         }
     }

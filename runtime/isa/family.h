@@ -71,6 +71,7 @@ typedef struct isa_family {
     const struct isa_wait_states *wait_states; /* that programs must put in (hazards.h); NULL: the hardware waits */
     uint32_t line_bytes;                       /* of the vector cache */
     bool matrix_flushes;                       /* matrix instructions of 16-bit floats take subnormals for zeros */
+    bool is_fnuz;                              /* numbers of 8 bits are of that kind (fp8.h) */
 
     /* The descriptor, and what the first instruction finds. */
     uint16_t user_supported;          /* kernel_code_properties that ask for user SGPRs: ISA_USER_… */

@@ -21,12 +21,35 @@ static const isa_scalar special[] = {{"flat_scratch", 102, 2},
 static const char *const hints[] = {"glc", "slc", NULL};
 static const char *const hints_gfx940[] = {"sc0", "sc1", "nt", NULL};
 
-/* Those to which op_sel gives a half of the destination (Vega ISA guide, 12.12, OPSEL); all others are as gfx8 has
- * them, whose 16-bit results have zeros above. */
-static const char *const halves_kept[] = {
-    "v_mad_u16",  "v_mad_i16",  "v_fma_f16",  "v_div_fixup_f16", "v_min3_f16",      "v_max3_f16",
-    "v_med3_f16", "v_min3_i16", "v_max3_i16", "v_med3_i16",      "v_min3_u16",      "v_max3_u16",
-    "v_med3_u16", "v_add_i16",  "v_sub_i16",  "v_fma_mixlo_f16", "v_fma_mixhi_f16", NULL};
+/* Those to which op_sel gives a half of the destination (Vega ISA guide, 12.12, OPSEL; for what two numbers of 8 bits
+ * become, CDNA3 ISA guide, V_CVT_PK_FP8_F32); all others are as gfx8 has them, whose 16-bit results have zeros above.
+ */
+static const char *const halves_kept[] = {"v_mad_u16",
+                                          "v_mad_i16",
+                                          "v_fma_f16",
+                                          "v_div_fixup_f16",
+                                          "v_min3_f16",
+                                          "v_max3_f16",
+                                          "v_med3_f16",
+                                          "v_min3_i16",
+                                          "v_max3_i16",
+                                          "v_med3_i16",
+                                          "v_min3_u16",
+                                          "v_max3_u16",
+                                          "v_med3_u16",
+                                          "v_add_i16",
+                                          "v_sub_i16",
+                                          "v_fma_mixlo_f16",
+                                          "v_fma_mixhi_f16",
+                                          "v_cvt_pk_fp8_f32",
+                                          "v_cvt_pk_bf8_f32",
+                                          "v_cvt_scalef32_pk_fp8_f32",
+                                          "v_cvt_scalef32_pk_bf8_f32",
+                                          "v_cvt_scalef32_pk_fp8_f16",
+                                          "v_cvt_scalef32_pk_bf8_f16",
+                                          "v_cvt_scalef32_pk_fp8_bf16",
+                                          "v_cvt_scalef32_pk_bf8_bf16",
+                                          NULL};
 
 /* ---- The descriptor ---------------------------------------------------------------------------------------- */
 
@@ -59,7 +82,7 @@ static uint32_t agprs_gfx90a(uint32_t rsrc1, uint32_t rsrc3) {
 /* Of all chips. */
 #define STATES .scalar_to_lane = 4, .scalar_to_memory = 5, .scalar_to_division = 4, .vector_to_dpp = 2
 /* From gfx942 on; each chip has its own behind matrix instructions. */
-#define STATES_GFX942 STATES, .scalar_to_vector = 2, .vector_to_lane = 1, .transcendental = 1
+#define STATES_GFX942 STATES, .scalar_to_vector = 2, .vector_to_lane = 1, .transcendental = 1, .part_to_vector = 1
 
 static const struct isa_wait_states states_gfx906 = {STATES};
 
@@ -145,7 +168,7 @@ const isa_family isa_family_gfx90a = {
 };
 
 const isa_family isa_family_gfx942 = {
-    COMMON("gfx942", ISA_GFX942), FROM_GFX942, CDNA, ONE_FILE, .wait_states = &states_gfx942,
+    COMMON("gfx942", ISA_GFX942), FROM_GFX942, CDNA, ONE_FILE, .wait_states = &states_gfx942, .is_fnuz = true,
 };
 
 const isa_family isa_family_gfx950 = {

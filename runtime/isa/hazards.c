@@ -66,6 +66,7 @@ static void check_vector(isa_wave *wave, const isa_instruction *i, unsigned at, 
     }
     if (user == UNIT_VALU && i->roles[at].read) {
         expect(wave, "a conversion with a scale", file, reg, hazards->scaled[reg], states->scaled);
+        expect(wave, "an instruction that moves its result", file, reg, hazards->part[reg], states->part_to_vector);
     }
     if (strncmp(i->row->name, "v_read", 6) == 0) {
         expect(wave, "a vector instruction", file, reg, hazards->vector[reg], states->vector_to_lane);
@@ -73,6 +74,13 @@ static void check_vector(isa_wave *wave, const isa_instruction *i, unsigned at, 
     if (i->dpp != ISA_DPP_NONE && at == 1) {
         expect(wave, "a vector instruction", file, reg, hazards->vector[reg], states->vector_to_dpp);
     }
+}
+
+/* What it computes does not end where it begins in the register. */
+static bool moves_result(const isa_instruction *i) {
+    bool high = i->op_sel_count > 0 && (i->op_sel >> (i->op_sel_count - 1) & 1) != 0;
+    return i->form == ISA_FORM_SDWA ? i->dest_select != ISA_DWORD
+                                    : high && (i->roles[0].type == 'h' || i->roles[0].type == 'k');
 }
 
 static void note_write(isa_wave *wave, const isa_instruction *i, unsigned reg) {
@@ -84,6 +92,7 @@ static void note_write(isa_wave *wave, const isa_instruction *i, unsigned reg) {
     hazards->matrix_states[reg] = matrix ? (uint8_t)states->matrix(i) : 0;
     hazards->vector[reg] = user == UNIT_VALU ? hazards->now : 0;
     hazards->scaled[reg] = strncmp(i->row->name, "v_cvt_scalef32_", 15) == 0 ? hazards->now : 0;
+    hazards->part[reg] = user == UNIT_VALU && moves_result(i) ? hazards->now : 0;
     hazards->transcendental[reg] = i->row->class == ISA_CLASS_TRANS ? hazards->now : 0;
 }
 

@@ -15,6 +15,7 @@ struct isa_wait_states {
     uint8_t vector_to_lane;     /* VALU writes a vector register; v_readlane or v_readfirstlane reads it */
     uint8_t transcendental;     /* such an instruction writes a vector register; another of VALU reads it */
     uint8_t scaled;             /* v_cvt_scalef32_… writes a vector register; VALU reads it */
+    uint8_t part_to_vector;     /* SDWA or op_sel puts a result not where it is computed; VALU reads it */
     /* From a matrix instruction to whatever reads or writes its result but as what is added to. NULL: it has none. */
     unsigned (*matrix)(const isa_instruction *instruction);
 };

@@ -125,7 +125,7 @@ typedef struct isa_instruction {
     uint8_t op_sel_count;
     bool has_op_sel, has_op_sel_hi;
     bool zeroes_half;                                   /* a 16-bit result clears the other half of its register */
-    uint8_t source_select[2], dest_select, dest_unused; /* of SDWA: isa_select, isa_unused */
+    uint8_t source_select[2], dest_select, dest_unused; /* of SDWA: isa_select, isa_unused; byte_sel is the first */
     uint8_t cbsz, abid, blgp;                           /* of matrix instructions of CDNA */
     uint8_t bitop3;                                     /* v_bitop3_b32's table */
     uint8_t dpp;                                        /* isa_dpp */
@@ -214,7 +214,7 @@ extern const isa_table isa_table_scalar, isa_table_branch, isa_table_vector, isa
     isa_table_half, isa_table_packed, isa_table_compare, isa_table_convert, isa_table_lanes, isa_table_matrix,
     isa_table_lds, isa_table_lds_atomic, isa_table_global, isa_table_global_atomic, isa_table_constant,
     isa_table_extremes, isa_table_gfx12, isa_table_matrix_gfx12, isa_table_gfx9, isa_table_gfx9_memory, isa_table_mfma,
-    isa_table_scaled;
+    isa_table_scaled, isa_table_fp8;
 extern const isa_table *const isa_tables[]; /* NULL-terminated */
 
 /* The row of that name; NULL: there is none. */

@@ -54,6 +54,12 @@ static const isa_name list[] = {
     AS(LDS, "ds_permute_b32", "ds_permute_b32@wave"),
     {"global_atomic_add_f32", NULL, ISA_CDNA1_FLAT, FROM_908},
     {"flat_atomic_add_f32", NULL, ISA_CDNA3_FLAT, FROM_942},
+    {"v_cvt_f32_fp8", "v_cvt_f32_fp8@fnuz", ISA_CDNA3_VOP1, ISA_GFX942},
+    {"v_cvt_f32_bf8", "v_cvt_f32_bf8@fnuz", ISA_CDNA3_VOP1, ISA_GFX942},
+    {"v_cvt_pk_f32_fp8", "v_cvt_pk_f32_fp8@fnuz", ISA_CDNA3_VOP1, ISA_GFX942},
+    {"v_cvt_pk_f32_bf8", "v_cvt_pk_f32_bf8@fnuz", ISA_CDNA3_VOP1, ISA_GFX942},
+    {"v_cvt_pk_fp8_f32", "v_cvt_pk_fp8_f32@fnuz", ISA_CDNA3_VOP3, ISA_GFX942},
+    {"v_cvt_pk_bf8_f32", "v_cvt_pk_bf8_f32@fnuz", ISA_CDNA3_VOP3, ISA_GFX942},
     /* What later chips add */
     {"v_accvgpr_read_b32", "v_mov_b32", ISA_CDNA1_VOP3P, FROM_908},
     {"v_accvgpr_write_b32", "v_mov_b32", ISA_CDNA1_VOP3P, FROM_908},

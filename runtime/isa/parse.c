@@ -371,10 +371,15 @@ static bool take_field(parser *p, bool *understood) {
         const char *word;
         unsigned most;
         uint8_t *to;
-    } fields[] = {{"offset0:", 255, &i->offset0},  {"offset1:", 255, &i->offset1},
-                  {"row_mask:", 15, &i->row_mask}, {"bank_mask:", 15, &i->bank_mask},
-                  {"cbsz:", 7, &i->cbsz},          {"abid:", 15, &i->abid},
-                  {"blgp:", 7, &i->blgp},          {"bitop3:", 255, &i->bitop3}};
+    } fields[] = {{"offset0:", 255, &i->offset0},
+                  {"offset1:", 255, &i->offset1},
+                  {"row_mask:", 15, &i->row_mask},
+                  {"bank_mask:", 15, &i->bank_mask},
+                  {"cbsz:", 7, &i->cbsz},
+                  {"abid:", 15, &i->abid},
+                  {"blgp:", 7, &i->blgp},
+                  {"bitop3:", 255, &i->bitop3},
+                  {"byte_sel:", ISA_BYTE_3, &i->source_select[0]}};
     for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
         unsigned long number;
         if (take(p, fields[k].word)) {

@@ -3,17 +3,18 @@
 
 #include "family.h"
 #include "floats.h"
+#include "fp8.h"
 #include "half.h"
 #include "operand.h"
 #include "sources.h"
 
 enum { LANES = 64, SIDE_MAX = 32, DEPTH_MAX = 32, REGISTERS_MAX = 32 };
 
-typedef enum element { F16, BF16, F32 } element;
+typedef enum element { F16, BF16, F32, FP8, BF8 } element; /* of the last two the kind that the chip has */
 
 /* One instruction. */
 typedef struct shape {
-    element type;
+    element a, b;    /* as wide as each other */
     unsigned size;   /* rows and columns of a block */
     unsigned depth;  /* the sum's length */
     unsigned blocks; /* products of their own */
@@ -30,29 +31,52 @@ static unsigned elements_of(const shape *of) {
     return of->size * of->depth * of->blocks / LANES;
 }
 
+static unsigned bits_of(element type) {
+    return type == F32 ? 32 : type == FP8 || type == BF8 ? 8 : 16;
+}
+
 static unsigned operand_registers(const shape *of) {
-    return of->type == F32 ? elements_of(of) : elements_of(of) / 2;
+    return elements_of(of) * bits_of(of->a) / 32;
 }
 
 static unsigned result_registers(const shape *of) {
     return of->size * of->size * of->blocks / LANES;
 }
 
+/* On gfx90a alone subnormals are zeros, of operands and results (ROCm's documentation, "Precision support", MI200 MFMA
+ * behavior specifics). */
+static bool flushes(const shape *of, const isa_family *family) {
+    return of->a != F32 && family->matrix_flushes;
+}
+
 typedef struct block {
     float at[DEPTH_MAX][SIDE_MAX]; /* by k, then row of A or column of B */
 } block;
 
-/* Block `at` of A, or of B with columns for rows. */
-static void take_block(uint32_t registers[][LANES], const shape *of, unsigned at, bool flush, block *to) {
-    unsigned elements = elements_of(of), groups = LANES / (of->size * of->blocks);
-    float least = !flush ? 0.0f : of->type == F16 ? 0x1p-14f : 0x1p-126f;
+/* The value of an element that begins at the lowest bit. */
+static float value_of(uint32_t bits, element type, const isa_family *family) {
+    switch (type) {
+    case F32:
+        return isa_f32(bits);
+    case F16:
+        return isa_half_to_float(bits & 0xffffu);
+    case BF16:
+        return isa_bfloat_to_float(bits & 0xffffu);
+    case FP8:
+        return isa_small_to_float(bits & 0xffu, family->is_fnuz ? ISA_E4M3FNUZ : ISA_E4M3);
+    default:
+        return isa_small_to_float(bits & 0xffu, family->is_fnuz ? ISA_E5M2FNUZ : ISA_E5M2);
+    }
+}
+
+/* Block `at` of A, or of B with columns for rows, whose elements are of `type`. */
+static void take_block(uint32_t registers[][LANES], const shape *of, unsigned at, element type,
+                       const isa_family *family, block *to) {
+    unsigned elements = elements_of(of), groups = LANES / (of->size * of->blocks), bits = bits_of(type);
+    float least = !flushes(of, family) ? 0.0f : type == F16 ? 0x1p-14f : 0x1p-126f;
     for (unsigned n = 0; n < elements; n++) {
         for (unsigned lane = at * groups * of->size; lane < (at + 1) * groups * of->size; lane++) {
-            uint32_t word = registers[of->type == F32 ? n : n / 2][lane];
-            uint32_t half = n % 2 != 0 ? word >> 16 : word & 0xffffu;
-            float value = of->type == F32    ? isa_f32(word)
-                          : of->type == BF16 ? isa_bfloat_to_float(half)
-                                             : isa_half_to_float(half);
+            float value = value_of(registers[n * bits / 32][lane] >> n * bits % 32, type, family);
             to->at[lane / of->size % groups * elements + n][lane % of->size] =
                 fabsf(value) < least ? copysignf(0.0f, value) : value;
         }
@@ -67,13 +91,13 @@ static unsigned row_of(const shape *of, unsigned reg, unsigned lane) {
 
 /* ---- The product ------------------------------------------------------------------------------------------- */
 
-/* The guides give no order of the additions; products of two 16-bit floats are exact in float32, unless they leave its
- * range, and each addition is rounded once. */
+/* The guides give no order of the additions; products of two floats of 16 or 8 bits are exact in float32, unless they
+ * leave its range, and each addition is rounded once. */
 static void multiply_block(const shape *of, const block *a, const block *b, float d[SIDE_MAX][SIDE_MAX]) {
     for (unsigned row = 0; row < of->size; row++) {
         for (unsigned k = 0; k < of->depth; k++) {
             const float left = a->at[k][row];
-            if (of->type == F32) {
+            if (of->a == F32) {
                 for (unsigned column = 0; column < of->size; column++) {
                     d[row][column] = fmaf(left, b->at[k][column], d[row][column]);
                 }
@@ -150,9 +174,7 @@ static void multiply(isa_wave *wave, const isa_instruction *i, const shape *of) 
     uint32_t a[DEPTH_MAX / 2][LANES], b[DEPTH_MAX / 2][LANES], d[REGISTERS_MAX][LANES];
     block a_block, b_block;
     uint64_t exec = isa_exec(wave);
-    /* On gfx90a alone subnormals are zeros, of operands and results (ROCm's documentation, "Precision support", MI200
-     * MFMA behavior specifics). */
-    bool flush = of->type != F32 && wave->group->launch->kernel->family->matrix_flushes;
+    const isa_family *family = wave->group->launch->kernel->family;
     if (exec != UINT64_MAX) {
         isa_report(wave, __builtin_ctzll(~exec), "matrix-lanes-off",
                    "a matrix instruction needs every lane, EXEC is 0x%llx", (unsigned long long)exec);
@@ -169,9 +191,9 @@ static void multiply(isa_wave *wave, const isa_instruction *i, const shape *of) 
     read_registers(wave, &i->operands[3], result_registers(of), 0, d);
     for (unsigned at = 0; at < of->blocks; at++) {
         /* One block of A for 2^cbsz neighbours. */
-        take_block(a, of, (at >> i->cbsz << i->cbsz) + (i->cbsz != 0 ? i->abid : 0u), flush, &a_block);
-        take_block(b, of, at, flush, &b_block);
-        add_block(of, &a_block, &b_block, d, at, flush);
+        take_block(a, of, (at >> i->cbsz << i->cbsz) + (i->cbsz != 0 ? i->abid : 0u), of->a, family, &a_block);
+        take_block(b, of, at, of->b, family, &b_block);
+        add_block(of, &a_block, &b_block, d, at, flushes(of, family));
     }
     for (unsigned n = 0; n < result_registers(of) && !wave->failed; n++) {
         isa_write_lanes(wave, &i->operands[0], n, UINT64_MAX, d[n]);
@@ -212,16 +234,33 @@ static void multiply(isa_wave *wave, const isa_instruction *i, const shape *of) 
     X(v_mfma_f32_32x32x16_f16, F16, 32, 16, 1, "Dv16 Sv4 Sv4 Sv16", ONLY_950, ISA_CDNA4_MFMA)                          \
     X(v_mfma_f32_32x32x16_bf16, BF16, 32, 16, 1, "Dv16 Sv4 Sv4 Sv16", ONLY_950, ISA_CDNA4_MFMA)
 
-#define DEFINE(name, type, size, depth, blocks, operands, families, source)                                            \
+/* Of 8 bits: name, types of A and B, size, depth, registers. */
+#define MATRICES_8(X)                                                                                                  \
+    X(v_mfma_f32_16x16x32_fp8_fp8, FP8, FP8, 16, 32, "Dv4 Sv2 Sv2 Sv4")                                                \
+    X(v_mfma_f32_16x16x32_fp8_bf8, FP8, BF8, 16, 32, "Dv4 Sv2 Sv2 Sv4")                                                \
+    X(v_mfma_f32_16x16x32_bf8_fp8, BF8, FP8, 16, 32, "Dv4 Sv2 Sv2 Sv4")                                                \
+    X(v_mfma_f32_16x16x32_bf8_bf8, BF8, BF8, 16, 32, "Dv4 Sv2 Sv2 Sv4")                                                \
+    X(v_mfma_f32_32x32x16_fp8_fp8, FP8, FP8, 32, 16, "Dv16 Sv2 Sv2 Sv16")                                              \
+    X(v_mfma_f32_32x32x16_fp8_bf8, FP8, BF8, 32, 16, "Dv16 Sv2 Sv2 Sv16")                                              \
+    X(v_mfma_f32_32x32x16_bf8_fp8, BF8, FP8, 32, 16, "Dv16 Sv2 Sv2 Sv16")                                              \
+    X(v_mfma_f32_32x32x16_bf8_bf8, BF8, BF8, 32, 16, "Dv16 Sv2 Sv2 Sv16")
+
+#define DEFINE_MIXED(name, a, b, size, depth, blocks)                                                                  \
     static void name(isa_wave *wave, const isa_instruction *i) {                                                       \
-        static const shape of = {type, size, depth, blocks};                                                           \
+        static const shape of = {a, b, size, depth, blocks};                                                           \
         multiply(wave, i, &of);                                                                                        \
     }
+#define DEFINE(name, type, size, depth, blocks, operands, families, source)                                            \
+    DEFINE_MIXED(name, type, type, size, depth, blocks)
+#define DEFINE_8(name, a, b, size, depth, operands) DEFINE_MIXED(name, a, b, size, depth, 1)
 MATRICES(DEFINE)
+MATRICES_8(DEFINE_8)
 
 #define ROW(name, type, size, depth, blocks, operands, families, source)                                               \
     {#name, operands, ISA_CLASS_MATRIX, NULL, name, families, source},
 
-static const isa_row rows[] = {MATRICES(ROW)};
+#define ROW_8(name, a, b, size, depth, operands) ROW(name, a, size, depth, 1, operands, FROM_942, ISA_CDNA3_MFMA)
+
+static const isa_row rows[] = {MATRICES(ROW) MATRICES_8(ROW_8)};
 
 const isa_table isa_table_mfma = {rows, sizeof rows / sizeof rows[0]};

@@ -29,6 +29,7 @@ const isa_table *const isa_tables[] = {
     &isa_table_gfx9_memory,
     &isa_table_mfma,
     &isa_table_scaled,
+    &isa_table_fp8,
     NULL,
 };
 

@@ -111,7 +111,7 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
     if (source == 0 && i->dpp != ISA_DPP_NONE) {
         *low = isa_dpp_lanes(wave, i, *low, room);
     }
-    if (i->form == ISA_FORM_SDWA) {
+    if (i->form == ISA_FORM_SDWA || (source == 0 && i->source_select[0] != ISA_DWORD)) {
         *low = isa_sdwa_source(wave, i, source, operand, i->roles[at].type, *low, room);
     }
 }
@@ -246,7 +246,7 @@ static void store(isa_wave *wave, const isa_instruction *i, const isa_values *va
             }
             break;
         default:
-            if (i->form == ISA_FORM_SDWA) {
+            if (i->form == ISA_FORM_SDWA && i->roles[at].count == 1) {
                 isa_sdwa_write(wave, i, operand, i->roles[at].type, values->written, values->d);
                 break;
             }

@@ -28,9 +28,11 @@ typedef enum rows_compare {
     ROWS_F32,
     ROWS_F16,
     ROWS_F64,
-    ROWS_PAIR,  /* two float16 */
-    ROWS_TURN,  /* float32, of sines: 2^-21 more or less */
-    ROWS_F32_1, /* one unit in the last place more or less */
+    ROWS_PAIR,    /* two float16 */
+    ROWS_FLOATS,  /* two float32 */
+    ROWS_BFLOATS, /* two bfloat16 */
+    ROWS_TURN,    /* float32, of sines: 2^-21 more or less */
+    ROWS_F32_1,   /* one unit in the last place more or less */
     ROWS_F16_1,
     ROWS_F64_1,
     ROWS_F64_29 /* 2^29 of them */
@@ -49,7 +51,7 @@ typedef struct rows_cases {
 
 /* Those of the files beside this. */
 extern const rows_cases rows_of_integers, rows_of_floats, rows_of_halves, rows_of_pairs, rows_of_doubles,
-    rows_of_comparisons, rows_of_scalars, rows_of_extremes, rows_of_scalar_extremes, rows_of_gfx9;
+    rows_of_comparisons, rows_of_scalars, rows_of_extremes, rows_of_scalar_extremes, rows_of_gfx9, rows_of_fp8;
 
 /* A test that every family runs; it begins with `if (!machine_has(…))` where not all of them have what it needs. All of
  * a family's run in one process, which sees that none of its mnemonics is left out. */

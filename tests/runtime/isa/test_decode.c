@@ -131,7 +131,7 @@ Test(parse, refuses_words_of_other_families) {
                                         "s_add_u32 s0, s1, s2",
                                         "global_load_dword v0, v[2:3], off",
                                         "global_load_tr_b64 v[0:1], v[2:3], off",
-                                        "v_wmma_f32_16x16x16_fp8_fp8 v[0:7], v[8:9], v[10:11], v[0:7]",
+                                        "v_wmma_i32_16x16x16_iu8 v[0:7], v[8:9], v[10:11], v[0:7]",
                                         "v_wmma_f16_16x16x16_f16 v[0:3], v[8:11], v[12:15], v[0:3]",
                                         "s_barrier_leave",
                                         "buffer_load_b32 v0, off, s[4:7], null"};

@@ -122,6 +122,11 @@ static bool same(uint64_t got, uint64_t expected, rows_compare how) {
         return isnan(rows_double(got)) && isnan(rows_double(expected));
     case ROWS_PAIR:
         return same(got & 0xffff, expected & 0xffff, ROWS_F16) && same(got >> 16, expected >> 16, ROWS_F16);
+    case ROWS_FLOATS:
+        return same(got & UINT32_MAX, expected & UINT32_MAX, ROWS_F32) && same(got >> 32, expected >> 32, ROWS_F32);
+    case ROWS_BFLOATS:
+        return same(got << 16 & UINT32_MAX, expected << 16 & UINT32_MAX, ROWS_F32) &&
+               same(got & 0xffff0000, expected & 0xffff0000, ROWS_F32);
     case ROWS_TURN:
         return isnan(rows_float(expected)) ? isnan(rows_float(got))
                                            : fabsf(rows_float(got) - rows_float(expected)) <= 0x1p-21f;
@@ -420,8 +425,18 @@ static void run_form(machine *m, form *f, const rows_case *of, bool lanes_off) {
 
 /* On gfx9 all 16-bit results clear the other half, but for those of instructions that could also write it. */
 static bool keeps_half(const char *text) {
-    static const char *const kept[] = {"v_mad_",  "v_fma_f16", "v_div_fixup_f16", "v_min3_",
-                                       "v_max3_", "v_med3_",   "v_add_i16",       "v_sub_i16"};
+    static const char *const kept[] = {"v_mad_",
+                                       "v_fma_f16",
+                                       "v_div_fixup_f16",
+                                       "v_min3_",
+                                       "v_max3_",
+                                       "v_med3_",
+                                       "v_add_i16",
+                                       "v_sub_i16",
+                                       "v_cvt_pk_fp8",
+                                       "v_cvt_pk_bf8",
+                                       "v_cvt_scalef32_pk_fp8",
+                                       "v_cvt_scalef32_pk_bf8"};
     bool found = (machine_family()->bit & ISA_GFX9) == 0;
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
         found = found || (strncmp(text, kept[i], strlen(kept[i])) == 0 && strstr(text, "legacy") == NULL);
@@ -482,6 +497,10 @@ ROWS_TEST(extremes) {
 
 ROWS_TEST(gfx9) {
     run_cases(&rows_of_gfx9);
+}
+
+ROWS_TEST(fp8) {
+    run_cases(&rows_of_fp8);
 }
 
 ROWS_TEST(comparisons) {

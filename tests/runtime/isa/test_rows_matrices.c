@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats.h"
 #include "fragments.h"
 #include "isa_test.h"
 #include "machine.h"
@@ -27,8 +28,17 @@ static void read_table(const char *family, const char *instruction, unsigned wav
     cr_assert_gt(place_count, 3 * SIZE * SIZE - 1, "%s, waves of %u", instruction, wave);
 }
 
-static uint64_t bits_of(int value, bool bfloat) {
-    return bfloat ? rows_float_bits((float)value) >> 16 : rows_half_bits((float)value);
+/* As A has it, or B: what an instruction is called ends in the types of both. */
+static uint64_t bits_of(int value, const char *instruction, char matrix) {
+    const char *type = strrchr(instruction, '_') + 1;
+    if (type[0] != 'f' && type[2] != '8') {
+        return rows_float_bits((float)value) >> 16;
+    }
+    if (type[2] != '8') {
+        return rows_half_bits((float)value);
+    }
+    type -= matrix == 'A' ? strlen("fp8_") : 0;
+    return format_encode(type[0] == 'f' ? FORMAT_E4M3 : FORMAT_E5M2, value, FORMAT_OVERFLOWS);
 }
 
 /* The row that the family has for an instruction of that name. */
@@ -43,31 +53,38 @@ static const char *row_of(const char *instruction, char row[80]) {
     return NULL;
 }
 
-/* Small integers, whose sums are exact in any order. */
-static void try_matrix(const char *architecture, const char *instruction, unsigned wave) {
+static void registers(char text[16], unsigned first, unsigned more) {
+    snprintf(text, 16, more > 0 ? "v[%u:%u]" : "v%u", first, first + more);
+}
+
+/* Small integers, whose sums are exact in any order. `layout`: the instruction whose places it has. */
+static void try_matrix(const char *architecture, const char *instruction, const char *layout, unsigned wave) {
     int a[SIZE][SIZE], b[SIZE][SIZE], c[SIZE][SIZE];
-    bool bfloat = strstr(instruction, "bf16") != NULL;
+    int most_a = strchr(instruction, '8') != NULL ? 3 : 11, most_b = most_a - most_a / 5;
     char text[160], row[80];
     machine *m = machine_new(wave, false);
     isa_wave *of = machine_wave(m);
     for (int i = 0; i < SIZE * SIZE; i++) {
-        a[i / SIZE][i % SIZE] = (i * 7 + i / SIZE * 3) % 23 - 11;
-        b[i / SIZE][i % SIZE] = (i * 5 + i / SIZE * 11) % 19 - 9;
+        a[i / SIZE][i % SIZE] = (i * 7 + i / SIZE * 3) % (2 * most_a + 1) - most_a;
+        b[i / SIZE][i % SIZE] = (i * 5 + i / SIZE * 11) % (2 * most_b + 1) - most_b;
         c[i / SIZE][i % SIZE] = i;
     }
-    read_table(architecture, instruction, wave);
+    read_table(architecture, layout, wave);
     unsigned first[] = {['A'] = 0, ['B'] = 8, ['D'] = 16}, most[] = {['A'] = 0, ['B'] = 0, ['D'] = 0};
     for (size_t i = 0; i < place_count; i++) {
         const struct fragment *at = &places[i];
         unsigned matrix = (unsigned char)at->matrix;
-        uint64_t bits = at->matrix == 'A'   ? bits_of(a[at->row][at->column], bfloat)
-                        : at->matrix == 'B' ? bits_of(b[at->row][at->column], bfloat)
+        uint64_t bits = at->matrix == 'A'   ? bits_of(a[at->row][at->column], instruction, 'A')
+                        : at->matrix == 'B' ? bits_of(b[at->row][at->column], instruction, 'B')
                                             : rows_float_bits((float)c[at->row][at->column]);
         of->vgpr[first[matrix] + at->reg][at->lane] |= (uint32_t)(bits << at->low);
         most[matrix] = at->reg > most[matrix] ? at->reg : most[matrix];
     }
-    snprintf(text, sizeof text, "%s v[30:%u], v[0:%u], v[8:%u], v[16:%u]", row_of(instruction, row), 30 + most['D'],
-             most['A'], 8 + most['B'], 16 + most['D']);
+    char a_registers[16], b_registers[16];
+    registers(a_registers, 0, most['A']);
+    registers(b_registers, 8, most['B']);
+    snprintf(text, sizeof text, "%s v[30:%u], %s, %s, v[16:%u]", row_of(instruction, row), 30 + most['D'], a_registers,
+             b_registers, 16 + most['D']);
     machine_run(m, text);
     for (size_t i = 0; i < place_count; i++) {
         const struct fragment *at = &places[i];
@@ -85,12 +102,18 @@ static void try_matrix(const char *architecture, const char *instruction, unsign
 }
 
 ROWS_TEST(matrices) {
-    static const char *const instructions[] = {"v_wmma_f32_16x16x16_f16", "v_wmma_f32_16x16x16_bf16"};
+    static const char *const instructions[] = {"v_wmma_f32_16x16x16_f16",     "v_wmma_f32_16x16x16_bf16",
+                                               "v_wmma_f32_16x16x16_fp8_fp8", "v_wmma_f32_16x16x16_fp8_bf8",
+                                               "v_wmma_f32_16x16x16_bf8_fp8", "v_wmma_f32_16x16x16_bf8_bf8"};
     for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
         char row[80];
         const char *found = row_of(instructions[i], row);
         for (unsigned wave = 32; found != NULL && wave <= 64; wave += 32) {
-            try_matrix(strchr(row, '@') != NULL ? row + strcspn(row, "@") + 1 : "rdna3", instructions[i], wave);
+            bool bytes = strstr(row, "8_") != NULL;
+            try_matrix(bytes                      ? "rdna4"
+                       : strchr(row, '@') != NULL ? row + strcspn(row, "@") + 1
+                                                  : "rdna3",
+                       instructions[i], bytes ? "v_wmma_f32_16x16x16_fp8_fp8" : instructions[i], wave);
         }
     }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "formats.h"
 #include "fragments.h"
 #include "isa_test.h"
 #include "machine.h"
@@ -10,7 +11,7 @@
 
 enum { A = 0, B = 4, C = 8, D = 8 };
 
-typedef enum element { F16, BF16, F32 } element;
+typedef enum element { F16, BF16, F32, FP8, BF8 } element;
 
 typedef struct matrix {
     const char *row;
@@ -19,18 +20,36 @@ typedef struct matrix {
 } matrix;
 
 static const matrix matrices[] = {
-    {"v_mfma_f32_16x16x16_f16", F16, 16, 16, 1},  {"v_mfma_f32_16x16x16_bf16", BF16, 16, 16, 1},
-    {"v_mfma_f32_32x32x8_f16", F16, 32, 8, 1},    {"v_mfma_f32_32x32x8_bf16", BF16, 32, 8, 1},
-    {"v_mfma_f32_4x4x4_16b_f16", F16, 4, 4, 16},  {"v_mfma_f32_4x4x4_16b_bf16", BF16, 4, 4, 16},
-    {"v_mfma_f32_16x16x4_4b_f16", F16, 16, 4, 4}, {"v_mfma_f32_16x16x4_4b_bf16", BF16, 16, 4, 4},
-    {"v_mfma_f32_32x32x4_2b_f16", F16, 32, 4, 2}, {"v_mfma_f32_32x32x4_2b_bf16", BF16, 32, 4, 2},
-    {"v_mfma_f32_16x16x4_f32", F32, 16, 4, 1},    {"v_mfma_f32_32x32x2_f32", F32, 32, 2, 1},
-    {"v_mfma_f32_4x4x1_16b_f32", F32, 4, 1, 16},  {"v_mfma_f32_16x16x1_4b_f32", F32, 16, 1, 4},
-    {"v_mfma_f32_32x32x1_2b_f32", F32, 32, 1, 2}, {"v_mfma_f32_16x16x8bf16", BF16, 16, 8, 1},
-    {"v_mfma_f32_32x32x4bf16", BF16, 32, 4, 1},   {"v_mfma_f32_4x4x2bf16", BF16, 4, 2, 16},
-    {"v_mfma_f32_16x16x2bf16", BF16, 16, 2, 4},   {"v_mfma_f32_32x32x2bf16", BF16, 32, 2, 2},
-    {"v_mfma_f32_16x16x32_f16", F16, 16, 32, 1},  {"v_mfma_f32_16x16x32_bf16", BF16, 16, 32, 1},
-    {"v_mfma_f32_32x32x16_f16", F16, 32, 16, 1},  {"v_mfma_f32_32x32x16_bf16", BF16, 32, 16, 1}};
+    {"v_mfma_f32_16x16x16_f16", F16, 16, 16, 1},     {"v_mfma_f32_16x16x16_bf16", BF16, 16, 16, 1},
+    {"v_mfma_f32_32x32x8_f16", F16, 32, 8, 1},       {"v_mfma_f32_32x32x8_bf16", BF16, 32, 8, 1},
+    {"v_mfma_f32_4x4x4_16b_f16", F16, 4, 4, 16},     {"v_mfma_f32_4x4x4_16b_bf16", BF16, 4, 4, 16},
+    {"v_mfma_f32_16x16x4_4b_f16", F16, 16, 4, 4},    {"v_mfma_f32_16x16x4_4b_bf16", BF16, 16, 4, 4},
+    {"v_mfma_f32_32x32x4_2b_f16", F16, 32, 4, 2},    {"v_mfma_f32_32x32x4_2b_bf16", BF16, 32, 4, 2},
+    {"v_mfma_f32_16x16x4_f32", F32, 16, 4, 1},       {"v_mfma_f32_32x32x2_f32", F32, 32, 2, 1},
+    {"v_mfma_f32_4x4x1_16b_f32", F32, 4, 1, 16},     {"v_mfma_f32_16x16x1_4b_f32", F32, 16, 1, 4},
+    {"v_mfma_f32_32x32x1_2b_f32", F32, 32, 1, 2},    {"v_mfma_f32_16x16x8bf16", BF16, 16, 8, 1},
+    {"v_mfma_f32_32x32x4bf16", BF16, 32, 4, 1},      {"v_mfma_f32_4x4x2bf16", BF16, 4, 2, 16},
+    {"v_mfma_f32_16x16x2bf16", BF16, 16, 2, 4},      {"v_mfma_f32_32x32x2bf16", BF16, 32, 2, 2},
+    {"v_mfma_f32_16x16x32_f16", F16, 16, 32, 1},     {"v_mfma_f32_16x16x32_bf16", BF16, 16, 32, 1},
+    {"v_mfma_f32_32x32x16_f16", F16, 32, 16, 1},     {"v_mfma_f32_32x32x16_bf16", BF16, 32, 16, 1},
+    {"v_mfma_f32_16x16x32_fp8_fp8", FP8, 16, 32, 1}, {"v_mfma_f32_16x16x32_fp8_bf8", FP8, 16, 32, 1},
+    {"v_mfma_f32_16x16x32_bf8_fp8", BF8, 16, 32, 1}, {"v_mfma_f32_16x16x32_bf8_bf8", BF8, 16, 32, 1},
+    {"v_mfma_f32_32x32x16_fp8_fp8", FP8, 32, 16, 1}, {"v_mfma_f32_32x32x16_fp8_bf8", FP8, 32, 16, 1},
+    {"v_mfma_f32_32x32x16_bf8_fp8", BF8, 32, 16, 1}, {"v_mfma_f32_32x32x16_bf8_bf8", BF8, 32, 16, 1}};
+
+static unsigned bits_of(element type) {
+    return type == F32 ? 32 : type == FP8 || type == BF8 ? 8 : 16;
+}
+
+/* What the name ends in. */
+static element type_of_b(const matrix *of) {
+    return bits_of(of->type) != 8 ? of->type : strstr(of->row, "8_fp8") != NULL ? FP8 : BF8;
+}
+
+static enum format format_of(element type) {
+    bool fnuz = strcmp(machine_family()->target, "gfx942") == 0;
+    return type == FP8 ? (fnuz ? FORMAT_E4M3FNUZ : FORMAT_E4M3) : fnuz ? FORMAT_E5M2FNUZ : FORMAT_E5M2;
+}
 
 /* Where an element is. */
 typedef struct place {
@@ -40,12 +59,8 @@ typedef struct place {
 /* A(row, k) of a block, and B(k, column) with column for row: a lane has neighbours in k. */
 static place place_of_a(const matrix *of, unsigned at, unsigned row, unsigned k) {
     unsigned own = of->size * of->depth * of->blocks / 64, group = at * (of->depth / own) + k / own;
-    place found = {.lane = group * of->size + row, .reg = k % own};
-    if (of->type != F32) {
-        found.shift = k % 2 * 16;
-        found.reg = k % own / 2;
-    }
-    return found;
+    unsigned bits = bits_of(of->type);
+    return (place){.lane = group * of->size + row, .reg = k % own * bits / 32, .shift = k % own * bits % 32};
 }
 
 static place place_of_d(const matrix *of, unsigned at, unsigned row, unsigned column) {
@@ -61,16 +76,22 @@ static place place_of_d(const matrix *of, unsigned at, unsigned row, unsigned co
 
 static uint32_t encode(element type, float value) {
     uint32_t bits = (uint32_t)rows_float_bits(value);
+    if (bits_of(type) == 8) {
+        return format_encode(format_of(type), (double)value, FORMAT_OVERFLOWS);
+    }
     return type == F32 ? bits : type == BF16 ? bits >> 16 : (uint32_t)rows_half_bits(value);
 }
 
 static float decode(element type, uint32_t word, unsigned shift) {
     uint32_t half = word >> shift & 0xffff;
+    if (bits_of(type) == 8) {
+        return (float)format_decode(format_of(type), (uint8_t)half);
+    }
     return type == F32 ? rows_float(word) : type == BF16 ? rows_float((uint64_t)half << 16) : rows_half(half);
 }
 
 static unsigned operand_words(const matrix *of) {
-    return of->size * of->depth * of->blocks / 64 / (of->type == F32 ? 1 : 2);
+    return of->size * of->depth * of->blocks / 64 * bits_of(of->type) / 32;
 }
 
 static unsigned result_words(const matrix *of) {
@@ -93,9 +114,11 @@ static void write_text(char text[128], const matrix *of, const char *modifiers) 
 static void fill(isa_wave *wave, const matrix *of, uint64_t *state) {
     for (unsigned reg = 0; reg < C + 32; reg++) {
         for (unsigned lane = 0; lane < 64; lane++) {
-            float low = (float)(isa_test_random(state) % 9) - 4, high = (float)(isa_test_random(state) % 9) - 4;
-            element type = reg < C ? of->type : F32;
-            wave->vgpr[reg][lane] = encode(type, low) | (type == F32 ? 0 : encode(type, high) << 16);
+            element type = reg < B ? of->type : reg < C ? type_of_b(of) : F32;
+            wave->vgpr[reg][lane] = 0;
+            for (unsigned shift = 0; shift < 32; shift += bits_of(type)) {
+                wave->vgpr[reg][lane] |= encode(type, (float)(isa_test_random(state) % 9) - 4) << shift;
+            }
         }
     }
 }
@@ -111,7 +134,7 @@ static void check(const isa_wave *wave, const matrix *of, uint32_t before[][ISA_
                 for (unsigned k = 0; k < of->depth; k++) {
                     place a = place_of_a(of, a_block[at], row, k), b = place_of_a(of, at, column, k);
                     sum += decode(of->type, before[A + a.reg][a.lane], a.shift) *
-                           decode(of->type, before[B + b.reg][lanes[b.lane]], b.shift);
+                           decode(type_of_b(of), before[B + b.reg][lanes[b.lane]], b.shift);
                 }
                 cr_assert_eq(rows_float(wave->vgpr[D + d.reg][d.lane]), sum, "%s: block %u, %u, %u", text, at, row,
                              column);
