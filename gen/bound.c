@@ -177,32 +177,32 @@ static void sum_magnitudes(const struct reference_row *row, int64_t head_dim_v, 
         double sum[LANES] = {0};
         for (int64_t j = 0; j < row->key_count; j++)
             for (int lane = 0; lane < LANES; lane++)
-                sum[lane] += coefficient[j] * fabs(row->v[row->key[j] * head_dim_v + d + lane]);
+                sum[lane] += coefficient[j] * fabs(row->v[row->key[j] * row->v_stride + d + lane]);
         for (int lane = 0; lane < LANES; lane++)
             output[d + lane] = sum[lane];
     }
     for (; d < head_dim_v; d++) {
         output[d] = 0;
         for (int64_t j = 0; j < row->key_count; j++)
-            output[d] += coefficient[j] * fabs(row->v[row->key[j] * head_dim_v + d]);
+            output[d] += coefficient[j] * fabs(row->v[row->key[j] * row->v_stride + d]);
     }
 }
 
-static double column_maximum(const struct reference_row *row, int64_t head_dim_v, int64_t d) {
+static double column_maximum(const struct reference_row *row, int64_t d) {
     double maximum = 0;
     for (int64_t j = 0; j < row->key_count; j++)
-        if (!(fabs(row->v[row->key[j] * head_dim_v + d]) <= maximum))
-            maximum = fabs(row->v[row->key[j] * head_dim_v + d]);
+        if (!(fabs(row->v[row->key[j] * row->v_stride + d]) <= maximum))
+            maximum = fabs(row->v[row->key[j] * row->v_stride + d]);
     return maximum;
 }
 
 /* Whether an infinity of V may meet a weight that the kernel rounds to zero or drops, or a maximum of a later tile that
  * rescales it by zero: their product is NaN. */
 static bool infinity_may_vanish(enum half_type type, const struct terms *terms, const struct reference_row *row,
-                                int64_t head_dim_v, int64_t d) {
+                                int64_t d) {
     double least = 4 * bound_absolute(type);
     for (int64_t j = 0; j < row->key_count; j++)
-        if (isinf(row->v[row->key[j] * head_dim_v + d]) &&
+        if (isinf(row->v[row->key[j] * row->v_stride + d]) &&
             ((row->kept && !row->kept[j]) ||
              row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least))
             return true;
@@ -236,12 +236,12 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
         /* Where scores cannot be told apart: both outputs are means of the same values, so their distance has an end.
          */
         if (weight_error_sum > 1)
-            bound = fmin(bound, factor * (2 + product_error + (double)terms->keys * p_absolute) *
-                                    column_maximum(row, head_dim_v, d));
+            bound =
+                fmin(bound, factor * (2 + product_error + (double)terms->keys * p_absolute) * column_maximum(row, d));
         bound += (magnitude + bound) * quotient_error + underflow;
         bound += (magnitude + bound) * unit + bound_absolute(type); /* O rounded */
         if (isinf(row->output[d]))
-            output[d] = infinity_may_vanish(type, terms, row, head_dim_v, d) ? NAN : 0;
+            output[d] = infinity_may_vanish(type, terms, row, d) ? NAN : 0;
         else
             output[d] = isnan(row->output[d]) ? NAN : bound * SLACK;
     }
@@ -344,7 +344,7 @@ static double common_error(enum half_type type, const struct reference_row *row,
     if (!row->kept || !row->kept[heaviest])
         return 0;
     for (int64_t d = 0; d < head_dim_v; d++)
-        magnitude += fabs(row->v[row->key[heaviest] * head_dim_v + d]);
+        magnitude += fabs(row->v[row->key[heaviest] * row->v_stride + d]);
     return fabs(rounded - row->keep_factor) * row->weight[heaviest] * magnitude / unit;
 }
 

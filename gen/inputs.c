@@ -232,8 +232,8 @@ static void put_nan_hidden(const struct reference_problem *problem, const struct
         }
 }
 
-/* One element each: of the first row of q, of the last key that some row of the last sequence sees, and of V at the
- * one before it. With a causal mask only the last rows see those keys. */
+/* One element each: of the first row of q, of the last key that some row of the last sequence sees, and of V, be it a
+ * view of K, at the one before it. With a causal mask only the last rows see those keys. */
 static void put_nan_visible(const struct reference_problem *problem, const struct tensor *q, const struct tensor *k,
                             const struct tensor *v) {
     if (q->rows && q->heads)
@@ -246,7 +246,7 @@ static void put_nan_visible(const struct reference_problem *problem, const struc
             if (found++ == 0)
                 put(k, head, row, k->columns / 2, NAN);
             else
-                put(v, head, row, 1, NAN);
+                put(v->columns ? v : k, head, row, 1, NAN);
         }
         if (found)
             return;
@@ -258,7 +258,7 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
     int64_t heads_q = problem->batch * problem->heads_q, heads_k = problem->batch * problem->heads_k;
     struct tensor q = {q_bits, heads_q, problem->seqlen_q, problem->head_dim, type};
     struct tensor k = {k_bits, heads_k, problem->seqlen_k, problem->head_dim, type};
-    struct tensor v = {v_bits, heads_k, problem->seqlen_k, problem->head_dim_v, type};
+    struct tensor v = {v_bits, heads_k, problem->seqlen_k, problem->v_in_k ? 0 : problem->head_dim_v, type};
     uint64_t state = seed;
     switch (kind) {
     case INPUT_UNBALANCED:

@@ -27,7 +27,8 @@ enum input_kind {
 const char *inputs_name(enum input_kind kind);
 
 /* Fills q [batch][heads_q][seqlen_q][head_dim], k [batch][heads_k][seqlen_k][head_dim] and v [..][head_dim_v] with bits
- * of `type`. Of the problem everything but q, k, v and scores is read: what is put at a key depends on which rows see
+ * of `type`; v is not looked at where it is a view of k, for which the kinds that are about V alone are not. Of the
+ * problem everything but q, k, v and scores is read: what is put at a key depends on which rows see
  * it. */
 void inputs_make(enum input_kind kind, const struct reference_problem *problem, enum half_type type, uint64_t seed,
                  uint16_t *q, uint16_t *k, uint16_t *v);

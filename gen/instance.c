@@ -289,6 +289,12 @@ static int lua_set_newindex(lua_State *L) {
     return luaL_error(L, "expected no assignment to the read-only table 'set'");
 }
 
+/* Whether templates of the operation know the row. MLA is made from the text of decoding, to which the rows that MLA
+ * does not have are neutral. */
+static bool is_known(enum spec_operation operation, enum spec_field_id id) {
+    return spec_operation_has(operation, id) || (operation == SPEC_OP_MLA && spec_operation_has(SPEC_OP_DECODE, id));
+}
+
 /* __index of the real table behind `spec`: reached when a field is not there. */
 static int lua_no_field(lua_State *L) {
     enum spec_operation operation = (enum spec_operation)lua_tointeger(L, lua_upvalueindex(1));
@@ -296,7 +302,7 @@ static int lua_no_field(lua_State *L) {
     const char *names[SPEC_FIELD_COUNT + 3] = {"arch", "name", "modifier"};
     size_t count = 2;
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        if (spec_operation_has(operation, (enum spec_field_id)id))
+        if (is_known(operation, (enum spec_field_id)id))
             names[count++] = spec_fields[id].name;
         else if (!strcmp(spec_fields[id].name, name))
             return luaL_error(L, "expected a field of spec that %s has, got '%s'", spec_operation_words[operation],
@@ -316,13 +322,14 @@ void instance_push_spec(lua_State *L, const struct instance *instance) {
     lua_setfield(L, -2, "name");
     lua_pushboolean(L, spec->modifier_hash != 0);
     lua_setfield(L, -2, "modifier");
+    enum spec_operation operation = (enum spec_operation)spec->value[SPEC_OP];
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        if (!spec_has(spec, (enum spec_field_id)id))
+        if (!is_known(operation, (enum spec_field_id)id))
             continue;
         if (spec_fields[id].words)
             lua_pushstring(L, spec_word(spec, (enum spec_field_id)id));
         else
-            lua_pushinteger(L, spec->value[id]);
+            lua_pushinteger(L, spec_number(spec, (enum spec_field_id)id));
         lua_setfield(L, -2, spec_fields[id].name);
     }
     lua_newtable(L);

@@ -50,7 +50,7 @@ void modifiers_free(struct modifiers *modifiers) {
 }
 
 static bool is_on(const struct making *making, enum spec_field_id field) {
-    return making->instance->spec.value[field] != spec_fields[field].neutral;
+    return spec_number(&making->instance->spec, field) != spec_fields[field].neutral;
 }
 
 static int64_t below(struct making *making, int64_t bound) {

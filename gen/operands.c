@@ -24,7 +24,7 @@ struct making {
     const struct execute_request *request;
     const struct reference_problem *problem;
     struct operands *operands;
-    bool packed, transposed, paged;
+    bool packed, transposed, paged, latent; /* latent: V is a view of K */
     int64_t tokens_q, tokens_k;
     const int64_t *lengths_q, *lengths_k; /* [batch]; NULL: all are as long as the problem says */
     const int64_t *starts_q, *starts_k;   /* of a packed batch */
@@ -113,6 +113,7 @@ static bool make_sequences(struct making *making) {
     const struct reference_problem *problem = making->problem;
     making->packed = has_word(making->instance, SPEC_VARLEN, "packed");
     making->paged = has_word(making->instance, SPEC_PAGED, "on");
+    making->latent = making->problem->v_in_k;
     making->transposed = has_word(making->instance, SPEC_V_LAYOUT, "transposed");
     making->lengths_q = problem->lengths_q;
     making->lengths_k = problem->lengths_k;
@@ -192,14 +193,18 @@ static bool add_tensors(const struct making *making) {
     int64_t alignment = execute_alignment(making->instance), head_dim = making->problem->head_dim,
             head_dim_v = making->problem->head_dim_v;
     struct tensor *o = add_rows(making, FMHA_BUFFER_O, false, head_dim_v);
+    enum fmha_buffer k = making->latent ? FMHA_BUFFER_KV : FMHA_BUFFER_K;
     if (!tensor_lay(add_rows(making, FMHA_BUFFER_Q, false, head_dim), &request->q, alignment) ||
-        !tensor_lay(add_rows(making, FMHA_BUFFER_K, true, head_dim), &request->k, alignment) ||
-        !tensor_lay(add_rows(making, FMHA_BUFFER_V, true, head_dim_v), &request->v, alignment) ||
+        !tensor_lay(add_rows(making, k, true, head_dim), &request->k, alignment) ||
         !tensor_lay(o, &request->o, alignment))
         return too_large(making);
     o->elements += guard_elements(making->instance, o);
     operands->contents[FMHA_BUFFER_Q] = request->q_bits;
-    operands->contents[FMHA_BUFFER_K] = request->k_bits;
+    operands->contents[k] = request->k_bits;
+    if (making->latent)
+        return true;
+    if (!tensor_lay(add_rows(making, FMHA_BUFFER_V, true, head_dim_v), &request->v, alignment))
+        return too_large(making);
     operands->contents[FMHA_BUFFER_V] = request->v_bits;
     return !making->transposed || !request->v_bits ||
            (operands->contents[FMHA_BUFFER_V] = transposed_v(making)) != NULL;
@@ -533,6 +538,9 @@ static void set_strides(const struct making *making) {
         strides[1] = tensor->stride_head;
         strides[2] = tensor->stride_row;
     }
+    const struct tensor *kv = &making->operands->tensors[FMHA_BUFFER_KV];
+    making->operands->launch.value[FMHA_VALUE_STRIDE_KV_BATCH] = kv->starts ? 0 : kv->stride_block;
+    making->operands->launch.value[FMHA_VALUE_STRIDE_KV_ROW] = kv->stride_row;
 }
 
 bool operands_make(const struct instance *instance, const struct execute_request *request, struct operands *operands,

@@ -174,12 +174,12 @@ static bool scratch_new(struct scratch *scratch, const struct reference_problem 
 }
 
 static void pack_head(struct scratch *scratch, const struct reference_problem *problem, const double *k,
-                      const double *v) {
+                      const double *v, int64_t v_stride) {
     for (int64_t key = 0; key < problem->seqlen_k; key++) {
         for (int64_t d = 0; d < problem->head_dim; d++)
             scratch->k_blocks[key / LANES * problem->head_dim + d][key % LANES] = k[key * problem->head_dim + d];
         for (int64_t d = 0; d < problem->head_dim_v; d++)
-            scratch->v_blocks[d / LANES * problem->seqlen_k + key][d % LANES] = v[key * problem->head_dim_v + d];
+            scratch->v_blocks[d / LANES * problem->seqlen_k + key][d % LANES] = v[key * v_stride + d];
     }
 }
 
@@ -299,8 +299,9 @@ static void run_head(struct work *work, struct scratch *scratch, int64_t head_in
     int64_t batch = head_index / problem->heads_q, head = head_index % problem->heads_q;
     int64_t head_k = batch * problem->heads_k + head / (problem->heads_q / problem->heads_k);
     const double *k = problem->k + head_k * problem->seqlen_k * problem->head_dim;
-    const double *v = problem->v + head_k * problem->seqlen_k * problem->head_dim_v;
-    pack_head(scratch, problem, k, v);
+    const double *v = problem->v_in_k ? k : problem->v + head_k * problem->seqlen_k * problem->head_dim_v;
+    int64_t v_stride = problem->v_in_k ? problem->head_dim : problem->head_dim_v;
+    pack_head(scratch, problem, k, v, v_stride);
     for (int64_t query = 0; query < reference_seqlen_q(problem, batch); query++) {
         int64_t row_index = head_index * problem->seqlen_q + query;
         struct reference_row row = {.problem = problem,
@@ -311,6 +312,7 @@ static void run_head(struct work *work, struct scratch *scratch, int64_t head_in
                                     .key = scratch->key,
                                     .q = problem->q + row_index * problem->head_dim,
                                     .v = v,
+                                    .v_stride = v_stride,
                                     .scaled = scratch->scaled,
                                     .score_mass = scratch->score_mass,
                                     .added_mass = scratch->added_mass,

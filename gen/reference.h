@@ -34,7 +34,8 @@ struct reference_problem {
     double scale;
     const double *q; /* [batch][heads_q][seqlen_q][head_dim] */
     const double *k; /* [batch][heads_k][seqlen_k][head_dim] */
-    const double *v; /* [batch][heads_k][seqlen_k][head_dim_v] */
+    const double *v; /* [batch][heads_k][seqlen_k][head_dim_v]; not looked at where it is a view of k */
+    bool v_in_k;     /* V is the first head_dim_v elements of K's rows */
 
     const int64_t *lengths_q, *lengths_k; /* [batch], rows of a sequence that exist; NULL: all */
 
@@ -71,7 +72,8 @@ struct reference_row {
     int64_t key_count;
     const int64_t *key;       /* their numbers, ascending */
     const double *q;          /* [head_dim] */
-    const double *v;          /* of the row's key head, by key number: [seqlen_k][head_dim_v] */
+    const double *v;          /* of the row's key head, by key number: [seqlen_k] rows of v_stride elements */
+    int64_t v_stride;         /* head_dim_v, or head_dim where V is a view of K */
     const double *scaled;     /* scale * head_scale * sum_d q_d k_jd; NaN and infinities as arithmetic gives them */
     const double *score_mass; /* |scale * head_scale| * sum_d |q_d| |k_jd| */
     const double *added_mass; /* |ALiBi| + |bias| */

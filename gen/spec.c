@@ -29,7 +29,8 @@ enum {
     SPEC_OPERATIONS(SPEC_OPERATION)
 #undef SPEC_OPERATION
         EVERY = (1 << SPEC_OPERATION_COUNT) - 1,
-    ATTENTION = FORWARD | DECODE | BACKWARD
+    CACHED = FORWARD | DECODE | BACKWARD | MLA, /* attention of any kind */
+    ATTENTION = FORWARD | DECODE | BACKWARD     /* with K and V apart */
 };
 
 const struct spec_field spec_fields[SPEC_FIELD_COUNT] = {
@@ -97,8 +98,12 @@ bool spec_has(const struct spec *spec, enum spec_field_id id) {
     return spec_operation_has(operation_of(spec), id);
 }
 
+int32_t spec_number(const struct spec *spec, enum spec_field_id id) {
+    return spec_has(spec, id) ? spec->value[id] : spec_fields[id].neutral;
+}
+
 const char *spec_word(const struct spec *spec, enum spec_field_id id) {
-    return spec_fields[id].words[spec->value[id]];
+    return spec_fields[id].words[spec_number(spec, id)];
 }
 
 void spec_operation_options(enum spec_operation operation, struct text *out) {
@@ -436,8 +441,12 @@ static bool fill_facts(struct spec *spec, struct template_engine *engine, struct
         const struct spec_field *field = &spec_fields[id];
         if (field->knob || spec->value[id] != SPEC_UNSET || !spec_has(spec, (enum spec_field_id)id))
             continue;
-        if (id == SPEC_HEAD_DIM_V)
-            spec->value[id] = spec->value[SPEC_HEAD_DIM];
+        if (id == SPEC_HEAD_DIM && spec->value[SPEC_OP] == SPEC_OP_MLA)
+            spec->value[id] = field->maximum; /* of the models that have it: 512, and 64 that turn with the position */
+        else if (id == SPEC_HEAD_DIM_V)
+            spec->value[id] = spec->value[SPEC_OP] != SPEC_OP_MLA || spec->value[SPEC_HEAD_DIM] < field->maximum
+                                  ? spec->value[SPEC_HEAD_DIM]
+                                  : field->maximum;
         else if (field->words)
             spec->value[id] = 0;
         else if (!field->always)

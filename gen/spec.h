@@ -15,7 +15,7 @@ struct template_engine;
  * spec_fields.h; it is built once templates/ops/<word>.hip is there. */
 #define SPEC_OPERATIONS(X)                                                                                             \
     X(FORWARD, "forward")                                                                                              \
-    X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack") X(APPEND, "append")
+    X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack") X(APPEND, "append") X(MLA, "mla")
 enum spec_operation {
 #define SPEC_OPERATION(identifier, word) SPEC_OP_##identifier,
     SPEC_OPERATIONS(SPEC_OPERATION)
@@ -78,7 +78,10 @@ bool spec_operation_has(enum spec_operation operation, enum spec_field_id field)
 /* The same for the operation of a spec, "forward" while it is unset. */
 bool spec_has(const struct spec *spec, enum spec_field_id field);
 
-/* The word of a WORD that is set, and the operation's. */
+/* The value of a row, the neutral one where the operation does not have the row. */
+int32_t spec_number(const struct spec *spec, enum spec_field_id field);
+
+/* The word of a WORD that is set, or the neutral one where the operation does not have the row. */
 const char *spec_word(const struct spec *spec, enum spec_field_id field);
 
 /* Appends the options that the operation has beside --op, in the order of their rows: "--v-layout, --align and --wave".

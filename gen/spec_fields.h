@@ -14,23 +14,23 @@
  * number, an unset knob what the chip's table says. */
 WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_words, spec_operation_words, SAME)
 /* the target stands here in the symbol: _gfx1151 */
-WORD(DTYPE, ATTENTION | MERGE | APPEND, "dtype", "dtype", NULL, FACT, ALWAYS,
+WORD(DTYPE, CACHED | MERGE | APPEND, "dtype", "dtype", NULL, FACT, ALWAYS,
      "of Q, and of K, V and O unless said; of merge: of O; of append: of what is new",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
 /* "fp8", "f16" and "bf16" are typed for one of the words: which, spec_resolve finds out */
-WORD(KV_DTYPE, ATTENTION, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
+WORD(KV_DTYPE, CACHED, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
      "of K and V: that of Q, fp8 of the OCP or of the fnuz kind, mxfp4; fp8: e4m3 of the chip's own kind",
      LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4"),
      LIST("", "kve4m3", "kve5m2", "kve4m3fnuz", "kve5m2fnuz", "kvmxfp4"),
      LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4", "fp8", "f16", "bf16"))
-WORD(KV_SCALE, ATTENTION, "kv_scale", "kv-scale", NULL, FACT, FIRST,
+WORD(KV_SCALE, CACHED, "kv_scale", "kv-scale", NULL, FACT, FIRST,
      "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
      LIST("", "scaletoken"), SAME)
-NUMBER(HEAD_DIM, ATTENTION | APPEND, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
+NUMBER(HEAD_DIM, CACHED | APPEND, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
-NUMBER(HEAD_DIM_V, ATTENTION | APPEND, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
+NUMBER(HEAD_DIM_V, CACHED | APPEND, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
        "head dimension of V and O; default: that of Q and K")
-WORD(MASK, ATTENTION, "mask", "causal", "bottom-right", FACT, FIRST,
+WORD(MASK, CACHED, "mask", "causal", "bottom-right", FACT, FIRST,
      "causal mask; bottom-right when no alignment is given", LIST("none", "causal-bottom-right", "causal-top-left"),
      LIST("", "causal", "causaltl"), LIST("none", "bottom-right", "top-left"))
 WORD(WINDOW, ATTENTION, "window", "window", "sliding", FACT, FIRST,
@@ -57,10 +57,10 @@ WORD(HEAD_SCALE, ATTENTION, "head_scale", "head-scale", "on", FACT, FIRST,
      "a factor of the softmax scale for each query head", OFF_ON, LIST("", "headscale"), SAME)
 WORD(DROPOUT, ATTENTION, "dropout", "dropout", "on", FACT, FIRST, "weights are dropped at random, by Philox", OFF_ON,
      LIST("", "dropout"), SAME)
-WORD(VARLEN, ATTENTION | APPEND, "varlen", "varlen", "packed", FACT, FIRST,
+WORD(VARLEN, CACHED | APPEND, "varlen", "varlen", "packed", FACT, FIRST,
      "sequences of a batch one behind the other (packed), or each in a place of the longest (padded)",
      LIST("none", "packed", "padded"), LIST("", "packed", "padded"), SAME)
-WORD(PAGED, ATTENTION | APPEND, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
+WORD(PAGED, CACHED | APPEND, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,
      LIST("", "paged"), SAME)
 WORD(VALUES, APPEND, "values", "values", NULL, FACT, FIRST, "V beside K, or K alone (MLA)", LIST("on", "off"),
      LIST("", "novalues"), SAME)
@@ -76,24 +76,24 @@ NUMBER(ALIGN, EVERY, "align", "align", FACT, 16, 2, 16, 0, "_a%d",
 WORD(ORIENTATION, ATTENTION, "orientation", "orientation", NULL, KNOB, FIRST,
      "kq: S^T = K Q^T, a lane owns a query; qk: S = Q K^T", LIST("kq", "qk"), LIST("", "qk"), SAME)
 NUMBER(WAVE, EVERY, "wave", "wave", KNOB, 32, 32, 64, 32, "_wave%d", "lanes of a wave")
-WORD(MATRIX, ATTENTION, "matrix", "matrix", NULL, KNOB, FIRST,
+WORD(MATRIX, CACHED, "matrix", "matrix", NULL, KNOB, FIRST,
      "matrix instructions: rows x columns of a product, and its depth where a chip has several",
      LIST("16x16", "32x32", "16x16x32"), LIST("", "32x32", "16x16x32"), SAME)
-NUMBER(BLOCK_M, ATTENTION, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
+NUMBER(BLOCK_M, CACHED, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
        "query rows of a workgroup, all heads counted")
-NUMBER(BLOCK_K, ATTENTION, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")
+NUMBER(BLOCK_K, CACHED, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")
 NUMBER(WAVES, EVERY, "waves", "waves", KNOB, ALWAYS, 1, 16, 1, "w%d", "waves of a workgroup")
-WORD(K_PATH, ATTENTION, "k_path", "k-path", NULL, KNOB, FIRST,
+WORD(K_PATH, CACHED, "k_path", "k-path", NULL, KNOB, FIRST,
      "K through padded LDS, direct from global memory, or by loads that go to LDS without passing registers",
      LIST("lds", "direct", "async"), LIST("", "kdirect", "kasync"), SAME)
-WORD(V_PATH, ATTENTION, "v_path", "v-path", NULL, KNOB, FIRST,
+WORD(V_PATH, CACHED, "v_path", "v-path", NULL, KNOB, FIRST,
      "V through LDS (transposed on its way, or by loads that transpose), gathered by column, or direct when given "
      "transposed",
      LIST("lds", "gather", "direct", "transpose"), LIST("", "vgather", "vdirect", "vtr"), SAME)
-WORD(Q_PATH, ATTENTION, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
+WORD(Q_PATH, CACHED, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers, or read from LDS in each tile",
      LIST("register", "lds"), LIST("", "qlds"), SAME)
 NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
        "tiles in flight: 2 hoists QK^T of the next tile over the softmax of this one (qk)")
 NUMBER(GQA, ATTENTION, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")
-NUMBER(V_SLICES, ATTENTION, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
+NUMBER(V_SLICES, CACHED, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
        "workgroups that share the columns of V and O; each has Q K^T of its own")

@@ -35,6 +35,8 @@ static int64_t page_size_of(int index) {
 struct standing_case *standing_add(struct standing_list *list, const char *what, struct verify_shape shape,
                                    enum input_kind inputs, enum standing_layouts layouts) {
     struct standing_case *added = &list->cases[list->count++];
+    if (list->instance->spec.value[SPEC_OP] == SPEC_OP_MLA)
+        shape.heads_k = 1;
     *added = (struct standing_case){.shape = shape, .inputs = inputs, .scale = NAN};
     snprintf(added->what, sizeof added->what, "%s", what);
     set_layout(list, layouts, added);
@@ -115,6 +117,18 @@ static void add_lengths(struct standing_list *list) {
     rows->q.row_padding = rows->o.row_padding = INT64_C(1) << 31;
 }
 
+/* What is not finite in V alone. */
+static void add_values_of_v(struct standing_list *list) {
+    int64_t m = list->m, n = list->n, g = list->g;
+    standing_add(list, "infinities and NaN in V", (struct verify_shape){1, g, 1, m + 3, 3 * n + 5}, INPUT_INFINITE_V,
+                 STANDING_PADDED_BSHD);
+    int64_t keys = list->mask == REFERENCE_MASK_NONE ? 2 * n - 3 : 2 * n;
+    standing_add(list, "one element of V not finite", (struct verify_shape){1, 32 * g, 32, keys, keys}, INPUT_LONE_V,
+                 STANDING_BHSD);
+    standing_add(list, "every column of V not finite", (struct verify_shape){1, 8 * g, 8, keys, keys}, INPUT_STREWN_V,
+                 STANDING_BHSD);
+}
+
 static void add_values(struct standing_list *list) {
     int64_t m = list->m, n = list->n, g = list->g;
     double default_scale = 1 / sqrt((double)list->instance->spec.value[SPEC_HEAD_DIM]);
@@ -133,13 +147,8 @@ static void add_values(struct standing_list *list) {
                  STANDING_PADDED_BSHD);
     standing_add(list, "NaN that no row sees", (struct verify_shape){2, g, 1, half, n + half + 3}, INPUT_NAN_HIDDEN,
                  STANDING_PADDED_BHSD);
-    standing_add(list, "infinities and NaN in V", (struct verify_shape){1, g, 1, m + 3, 3 * n + 5}, INPUT_INFINITE_V,
-                 STANDING_PADDED_BSHD);
-    int64_t keys = list->mask == REFERENCE_MASK_NONE ? 2 * n - 3 : 2 * n;
-    standing_add(list, "one element of V not finite", (struct verify_shape){1, 32 * g, 32, keys, keys}, INPUT_LONE_V,
-                 STANDING_BHSD);
-    standing_add(list, "every column of V not finite", (struct verify_shape){1, 8 * g, 8, keys, keys}, INPUT_STREWN_V,
-                 STANDING_BHSD);
+    if (list->instance->spec.value[SPEC_OP] != SPEC_OP_MLA) /* a score of such a key is not finite either */
+        add_values_of_v(list);
     standing_add(list, "scores far below any sentinel", (struct verify_shape){1, 2 * g, 1, half, n + half},
                  INPUT_BELOW_SENTINELS, STANDING_BHSD)
         ->scale = 1e28;
@@ -149,7 +158,7 @@ static void add_values(struct standing_list *list) {
 }
 
 bool standing_is_on(const struct standing_list *list, enum spec_field_id field) {
-    return list->instance->spec.value[field] != spec_fields[field].neutral;
+    return spec_number(&list->instance->spec, field) != spec_fields[field].neutral;
 }
 
 static bool is_any_on(const struct standing_list *list, const enum spec_field_id *fields, size_t count) {

@@ -26,7 +26,7 @@ static int64_t k_elements(const struct reference_problem *problem) {
 }
 
 static int64_t v_elements(const struct reference_problem *problem) {
-    return problem->batch * problem->heads_k * problem->seqlen_k * problem->head_dim_v;
+    return problem->v_in_k ? 0 : problem->batch * problem->heads_k * problem->seqlen_k * problem->head_dim_v;
 }
 
 static int64_t rows_that_exist(const struct reference_problem *problem) {

@@ -12,7 +12,8 @@ struct trial {
     struct reference_problem problem; /* its tensors belong to the trial */
     enum half_type type;
     int64_t rows;             /* batch x heads_q x seqlen_q, those that do not exist included */
-    uint16_t *q, *k, *v;      /* inputs, packed as execute.h says; filled by the caller */
+    uint16_t *q, *k, *v;      /* inputs, packed as execute.h says; filled by the caller; v of no elements where it is a
+                                 view of k */
     uint16_t *o;              /* what the kernel wrote */
     float *lse;               /* the same */
     double *values;           /* of q, then k, then v */

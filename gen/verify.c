@@ -69,10 +69,11 @@ struct session {
 
 static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
-    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE)
+    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE &&
+        spec->value[SPEC_OP] != SPEC_OP_MLA)
         return error_set(
             error, ERROR_USAGE,
-            "verify: expected --op forward, decode, merge, pack or append, got %s: no reference is built for it",
+            "verify: expected --op forward, decode, merge, pack, append or mla, got %s: no reference is built for it",
             spec_word(spec, SPEC_OP));
     const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
@@ -94,6 +95,7 @@ static struct reference_problem plain_problem(const struct session *session, con
                                       .seqlen_k = one->shape.seqlen_k,
                                       .head_dim = field[SPEC_HEAD_DIM],
                                       .head_dim_v = field[SPEC_HEAD_DIM_V],
+                                      .v_in_k = session->instance->spec.value[SPEC_OP] == SPEC_OP_MLA,
                                       .mask = session->mask,
                                       .scale = (double)(float)scale}; /* the kernel takes a float32 */
 }
@@ -189,7 +191,7 @@ static void take_values(const struct modifiers_values *given, struct modifiers_v
 /* Of decoding: none, few, more than there are tiles. */
 static void set_splits(struct session *session) {
     static const int64_t by_turns[] = {1, 2, 3, 5, 40};
-    if (session->instance->spec.value[SPEC_OP] != SPEC_OP_DECODE)
+    if (session->instance->spec.value[SPEC_OP] == SPEC_OP_FORWARD)
         return;
     for (size_t index = 0; index < session->case_count; index++)
         session->cases[index].splits = session->options->splits
@@ -242,6 +244,12 @@ static bool check_given(const struct session *session, struct error *error) {
     const char *name = session->instance->name;
     bool varlen = strcmp(spec_word(&session->instance->spec, SPEC_VARLEN), "none") != 0;
     bool paged = strcmp(spec_word(&session->instance->spec, SPEC_PAGED), "on") == 0;
+    for (size_t index = 0; index < options->shape_count; index++)
+        if (session->instance->spec.value[SPEC_OP] == SPEC_OP_MLA && options->shapes[index].heads_k != 1)
+            return error_set(error, ERROR_USAGE,
+                             "--shape: expected one key head, whose rows all query heads share, got %" PRId64
+                             "; of --op mla it is B,HQ,1,SQ,SK",
+                             options->shapes[index].heads_k);
     if (options->lengths_q && !varlen)
         return error_set(error, ERROR_USAGE,
                          "--q-lens: expected an instance whose queries have lengths, got %s; add --varlen", name);
@@ -394,6 +402,11 @@ static bool all_rows_see(const struct reference_problem *problem, int64_t key) {
     return true;
 }
 
+/* Columns that V has beside K. */
+static int64_t own_columns_of_v(const struct reference_problem *problem) {
+    return problem->v_in_k ? 0 : problem->head_dim_v;
+}
+
 static bool run_permuted(struct work *work, uint64_t seed) {
     struct trial *a = &work->trials[0], *b = next_trial(work, &a->problem);
     if (!b)
@@ -401,7 +414,7 @@ static bool run_permuted(struct work *work, uint64_t seed) {
     int64_t movable = 0;
     while (movable < a->problem.seqlen_k && all_rows_see(&a->problem, movable))
         movable++;
-    int64_t head_dim = a->problem.head_dim, head_dim_v = a->problem.head_dim_v, keys = a->problem.seqlen_k;
+    int64_t head_dim = a->problem.head_dim, head_dim_v = own_columns_of_v(&a->problem), keys = a->problem.seqlen_k;
     int64_t *from = calloc((size_t)keys + 1, sizeof *from);
     if (!from)
         return error_set(work->error, ERROR_RUN, "no memory for %" PRId64 " keys", keys);
@@ -445,7 +458,7 @@ static bool run_shifted(struct work *work) {
     int64_t keys = a->problem.batch * a->problem.heads_k * a->problem.seqlen_k;
     memcpy(b->q, a->q, (size_t)(a->rows * a->problem.head_dim) * sizeof *a->q);
     memcpy(b->k, a->k, (size_t)(keys * a->problem.head_dim) * sizeof *a->k);
-    memcpy(b->v, a->v, (size_t)(keys * a->problem.head_dim_v) * sizeof *a->v);
+    memcpy(b->v, a->v, (size_t)(keys * own_columns_of_v(&a->problem)) * sizeof *a->v);
     set_first_columns(b, added);
     if (!run_trial(work, b))
         return false;
@@ -463,7 +476,7 @@ static void take_columns(struct reference_plane *plane, int64_t first, size_t el
 static bool run_part(struct work *work, int64_t first, int64_t count) {
     const struct trial *whole = &work->trials[0];
     struct reference_problem problem = whole->problem;
-    int64_t head_dim = problem.head_dim, head_dim_v = problem.head_dim_v, keys = problem.seqlen_k;
+    int64_t head_dim = problem.head_dim, head_dim_v = own_columns_of_v(&problem), keys = problem.seqlen_k;
     problem.seqlen_k = count;
     if (problem.lengths_k)
         problem.lengths_k = memcpy(&work->part_lengths[work->trial_count], &count, sizeof count);

@@ -38,13 +38,14 @@ struct tiles {
 
 /* Tiles in which some query of a workgroup, of one of its heads, may see some key. What only a tensor of queries and
  * keys knows is not known before the tile is there. */
-static bool count_tiles(const int32_t *field, const struct reference_problem *whole, struct tiles *tiles,
+static bool count_tiles(const struct spec *spec, const struct reference_problem *whole, struct tiles *tiles,
                         struct error *error) {
+    const int32_t *field = spec->value;
     struct reference_problem problem = *whole;
     problem.bias.values = problem.attn_mask.values = NULL;
     problem.modify = NULL;
     /* Of decoding the rows of all heads of a key head are one list: each block of it looks at the keys of all. */
-    bool decode = field[SPEC_OP] == SPEC_OP_DECODE;
+    bool decode = field[SPEC_OP] != SPEC_OP_FORWARD;
     int64_t fused = decode ? problem.heads_q / problem.heads_k : field[SPEC_GQA] > 1 ? field[SPEC_GQA] : 1;
     int64_t rows = decode ? problem.seqlen_q : field[SPEC_BLOCK_M] / fused;
     int64_t keys = field[SPEC_BLOCK_K], row_tiles = (problem.seqlen_k + keys - 1) / keys;
@@ -73,8 +74,8 @@ static bool count_tiles(const int32_t *field, const struct reference_problem *wh
             tiles->workgroups += tiles->needed > before;
         }
     }
-    tiles->needed *= field[SPEC_V_SLICES]; /* each slice of V's columns is a workgroup */
-    tiles->workgroups *= field[SPEC_V_SLICES];
+    tiles->needed *= spec_number(spec, SPEC_V_SLICES); /* each slice of V's columns is a workgroup */
+    tiles->workgroups *= spec_number(spec, SPEC_V_SLICES);
     free(loaded);
     return true;
 }
@@ -93,8 +94,8 @@ static void check_loads(const struct verify_case *result, const char *tensor, in
 
 /* The loop over the keys has both ends where they must be, and leaves out what lies between. With two tiles in flight a
  * workgroup begins one more. */
-static void check_tiles(const int32_t *field, const struct tiles *tiles, double visited, struct findings *findings) {
-    int64_t most = tiles->needed + (field[SPEC_PIPELINE] > 1 ? tiles->workgroups : 0);
+static void check_tiles(const struct spec *spec, const struct tiles *tiles, double visited, struct findings *findings) {
+    int64_t most = tiles->needed + (spec_number(spec, SPEC_PIPELINE) > 1 ? tiles->workgroups : 0);
     if (visited < (double)tiles->needed || visited > (double)most)
         findings_add(findings,
                      "key tiles: expected %" PRId64 ", those with a key that some row of the workgroup sees, got %g "
@@ -118,24 +119,26 @@ bool verify_counters(const struct execute_target *target, struct verify_case *re
 
 bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
                   struct verify_case *result, struct findings *findings, struct error *error) {
-    const int32_t *field = target->instance->spec.value;
+    const struct spec *spec = &target->instance->spec;
     bool first = !result->counter_count;
     if (!verify_counters(target, result, error))
         return false;
     if (first && result->counter_count) {
         struct tiles tiles;
-        if (!count_tiles(field, problem, &tiles, error))
+        if (!count_tiles(spec, problem, &tiles, error))
             return false;
         if (target->instance->matrix_per_tile > 0) {
             double visited =
                 verify_counter_value(result, "matrix_instructions", "") / target->instance->matrix_per_tile;
             add(result, "key_tiles", NULL, visited);
-            check_tiles(field, &tiles, visited, findings);
+            check_tiles(spec, &tiles, visited, findings);
         }
         add(result, "key_tiles_needed", NULL, (double)tiles.needed);
-        if (field[SPEC_PIPELINE] == 1) {
-            check_loads(result, "k", tiles.keys * problem->head_dim * (int64_t)sizeof(uint16_t), findings);
+        if (spec_number(spec, SPEC_PIPELINE) == 1) {
+            int64_t k_bytes = tiles.keys * problem->head_dim * (int64_t)sizeof(uint16_t);
+            check_loads(result, "k", k_bytes, findings);
             check_loads(result, "v", tiles.keys * problem->head_dim_v * (int64_t)sizeof(uint16_t), findings);
+            check_loads(result, "kv", k_bytes, findings);
         }
     }
     return true;

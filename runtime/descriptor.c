@@ -14,6 +14,7 @@ const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
     [FMHA_BUFFER_TO] = "to",
     [FMHA_BUFFER_O_PARTIAL] = "o_partial",
     [FMHA_BUFFER_LSE_PARTIAL] = "lse_partial",
+    [FMHA_BUFFER_KV] = "kv",
     [FMHA_BUFFER_CU_SEQLENS_Q] = "cu_seqlens_q",
     [FMHA_BUFFER_CU_SEQLENS_K] = "cu_seqlens_k",
     [FMHA_BUFFER_SEQLENS_Q] = "seqlens_q",

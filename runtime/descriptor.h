@@ -23,6 +23,7 @@ enum fmha_buffer {
     FMHA_BUFFER_TO,
     FMHA_BUFFER_O_PARTIAL, /* what is merged */
     FMHA_BUFFER_LSE_PARTIAL,
+    FMHA_BUFFER_KV, /* one latent row for each key */
     FMHA_BUFFER_CU_SEQLENS_Q,
     FMHA_BUFFER_CU_SEQLENS_K,
     FMHA_BUFFER_SEQLENS_Q,

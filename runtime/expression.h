@@ -40,6 +40,8 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_O_PARTIAL_BATCH,
     FMHA_VALUE_STRIDE_O_PARTIAL_HEAD,
     FMHA_VALUE_STRIDE_O_PARTIAL_ROW,
+    FMHA_VALUE_STRIDE_KV_BATCH,
+    FMHA_VALUE_STRIDE_KV_ROW,
     FMHA_VALUE_WINDOW_LEFT, /* keys left of the diagonal, -1: unbounded; and to its right */
     FMHA_VALUE_WINDOW_RIGHT,
     FMHA_VALUE_SINK_KEYS,    /* first keys that the window does not hide */

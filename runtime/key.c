@@ -177,6 +177,7 @@ static const struct {
     {OPERATION, FMHA_KEY_BACKWARD, "backward"},
     {OPERATION, FMHA_KEY_PACK, "pack"},
     {OPERATION, FMHA_KEY_APPEND, "append"},
+    {OPERATION, FMHA_KEY_MLA, "mla"},
     {DTYPE, FMHA_KEY_F16, "f16"},
     {DTYPE, FMHA_KEY_BF16, "bf16"},
     {MASK, FMHA_KEY_MASK_NONE, "none"},

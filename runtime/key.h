@@ -15,7 +15,8 @@ enum fmha_key_operation {
     FMHA_KEY_MERGE = 2,
     FMHA_KEY_BACKWARD = 3,
     FMHA_KEY_PACK = 4,
-    FMHA_KEY_APPEND = 5
+    FMHA_KEY_APPEND = 5,
+    FMHA_KEY_MLA = 6
 };
 enum fmha_key_dtype { FMHA_KEY_F16 = 1, FMHA_KEY_BF16 = 2 };
 enum fmha_key_mask { FMHA_KEY_MASK_NONE = 0, FMHA_KEY_CAUSAL_BOTTOM_RIGHT = 1, FMHA_KEY_CAUSAL_TOP_LEFT = 2 };

@@ -55,6 +55,7 @@ local qk = {
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = { wave64 = qk } },
     decode = chip.defaults.decode,
+    mla = chip.defaults.mla,
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
     append = chip.defaults.append,

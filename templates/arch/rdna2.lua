@@ -32,6 +32,12 @@ local decode = {
         head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
     },
 }
+local mla = {
+    [576] = {
+        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", v_slices = 4,
+        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
+    },
+}
 
 return {
     family = "rdna2",
@@ -50,6 +56,7 @@ return {
             qk = { wave32 = qk },
         },
         decode = { orientation = "kq", kq = { wave32 = decode } },
+        mla = { wave32 = mla },
         pack = { wave32 = { waves = 4 } },
         merge = { wave32 = { waves = 2 } },
         append = { wave32 = { [576] = { waves = 2 } } },

@@ -50,6 +50,7 @@ return {
             qk = { wave32 = qk, wave64 = qk },
         },
         decode = { orientation = "kq", kq = { wave32 = load("arch/decode.lua").narrow, wave64 = load("arch/decode.lua").wide } },
+        mla = { wave32 = load("arch/mla.lua").narrow, wave64 = load("arch/mla.lua").wide },
         -- Four waves share a tile of 8 KiB: enough loads in flight, and in wave32 no share is so large that it takes many registers.
         pack = { wave32 = { waves = 4 }, wave64 = { waves = 4 } },
         -- Sixty-four lanes: where a few rows are decoded their workgroups reach as many compute units as they can.

@@ -29,6 +29,7 @@ family.defaults = {
         qk = rdna3.defaults.forward.qk,
     },
     decode = rdna3.defaults.decode,
+    mla = rdna3.defaults.mla,
     pack = rdna3.defaults.pack,
     merge = rdna3.defaults.merge,
     append = rdna3.defaults.append,

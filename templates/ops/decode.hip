@@ -7,7 +7,7 @@
 //% if spec.block_mask == "on" then fail("--block-mask is built for --op forward") end
 //% if spec.dropout == "on" then fail("--dropout is built for --op forward") end
 //%
-//% local slices, packed = spec.v_slices, spec.varlen == "packed"
+//% local slices, packed, latent = spec.v_slices, spec.varlen == "packed", spec.op == "mla"
 //% decoding = {
 //%     arguments = function()
 //%         argument { name = "batch", kind = "value", type = "i32" }
@@ -27,7 +27,8 @@
 //%     end,
 //%     -- Which rows and which split the workgroup has.
 //%     begin = function()
-    const int group = arguments.heads_q / arguments.heads_k, first_query = 0;
+//%         local group = latent and "arguments.heads_q" or "arguments.heads_q / arguments.heads_k"
+    const int group = $(group), first_query = 0;
     const int blocks = (group * arguments.seqlen_q + $(spec.block_m - 1)) / $(spec.block_m); /* of rows of a key head */
     const int split = (int)__builtin_amdgcn_workgroup_id_x();
 //%         if slices > 1 then

@@ -8,7 +8,8 @@
 //% local threads = spec.wave * spec.waves
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
-//% local decode = spec.op == "decode" and decoding -- what ops/decode.hip puts in its places
+//% local decode = spec.op ~= "forward" and decoding -- what ops/decode.hip puts in its places
+//% local latent = spec.op == "mla" -- V is a part of K's rows, which all heads share
 //% -- Each sequence of a batch has a length of its own: of queries, of keys; and rows of its own in a packed batch's tensors.
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
@@ -60,6 +61,7 @@
 //% local v_lds = spec.v_path == "lds" or spec.v_path == "transpose"
 //% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
 //% forward = {
+//%     k = latent and "kv" or "k", v = latent and "kv" or "v", -- the tensors that K and V come from
 //%     v_lds = v_lds,
 //%     v_columns = DV,                                  -- of V and O that a workgroup has
 //%     v_shared = slices * DV > spec.head_dim_v,        -- the last slice has columns that another one stores
@@ -143,23 +145,24 @@
 //%
 //% -- The outermost dimension of a tensor: the batch, the pages, or none where the sequences are packed.
 //% local outer = { q = not packed and "batch", k = paged and "pages" or not packed and "batch" }
-//% outer.o, outer.v = outer.q, outer.k
-//% for _, tensor in ipairs { "q", "k", "v", "o" } do
+//% outer.o, outer.v, outer.kv = outer.q, outer.k, outer.k
+//% local tensors = latent and { "q", "kv", "o" } or { "q", "k", "v", "o" }
+//% for _, tensor in ipairs(tensors) do
 //%     local of_queries = tensor == "q" or tensor == "o"
-//%     local heads = of_queries and "heads_q" or "heads_k"
-//%     local dims = (tensor == "q" or tensor == "k") and "head_dim" or "head_dim_v"
+//%     local heads = of_queries and "heads_q " or tensor ~= "kv" and "heads_k " or ""
+//%     local dims = (tensor == "v" or tensor == "o") and "head_dim_v" or "head_dim"
 //%     local rows = of_queries and (packed and "tokens_q" or "seqlen_q") or paged and "page_size" or packed and "tokens_k" or "seqlen_k"
 //%     local shape = tensor == "v" and spec.v_layout == "transposed" and dims .. " " .. rows or rows .. " " .. dims
 //%     local stride = "stride_" .. tensor .. "_"
 //%     argument {
 //%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read", align = spec.align,
-//%         shape = (outer[tensor] and outer[tensor] .. " " or "") .. heads .. " " .. shape,
-//%         strides = (outer[tensor] and stride .. "batch " or "") .. stride .. "head " .. stride .. "row 1",
+//%         shape = (outer[tensor] and outer[tensor] .. " " or "") .. heads .. shape,
+//%         strides = (outer[tensor] and stride .. "batch " or "") .. (heads ~= "" and stride .. "head " or "") .. stride .. "row 1",
 //%     }
 //% end
-//% for _, tensor in ipairs { "q", "k", "v", "o" } do
+//% for _, tensor in ipairs(tensors) do
 //%     for _, axis in ipairs { "batch", "head", "row" } do
-//%         if axis ~= "batch" or outer[tensor] then
+//%         if (axis ~= "batch" or outer[tensor]) and (axis ~= "head" or tensor ~= "kv") then
 //%             argument { name = "stride_" .. tensor .. "_" .. axis, kind = "value", type = "i64" }
 //%             if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % 8", "equals", 0) end
 //%         end
@@ -171,7 +174,7 @@
 //% }
 //% if packed then argument { name = "tokens_q", kind = "value", type = "i64" } end
 //% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do
-//%     if not (packed and name == "seqlen_q" and not decode or (packed or padded_keys) and name == "seqlen_k") then argument { name = name, kind = "value", type = "i32" } end
+//%     if not (packed and name == "seqlen_q" and not decode or (packed or padded_keys) and name == "seqlen_k" or latent and name == "heads_k") then argument { name = name, kind = "value", type = "i32" } end
 //% end
 //% argument { name = "scale", kind = "value", type = "f32" }
 //% for _, axis in ipairs { "q", "k" } do
@@ -196,15 +199,16 @@
 //% score.arguments()
 //% if decode then decode.arguments() end
 //%
-//% constraint("heads_q % heads_k", "equals", 0)
+//% if latent then constraint("heads_q", "min", 1) else constraint("heads_q % heads_k", "equals", 0) end
 //% if spec.gqa > 1 then constraint("(heads_q / heads_k) % " .. spec.gqa, "equals", 0) end
-//% constraint("heads_k", "min", 1)
+//% if not latent then constraint("heads_k", "min", 1) end
 //% constraint("seqlen_q", "min", 0)
-//% if decode then constraint("heads_q / heads_k * seqlen_q", "max", 1 << 20) end
+//% local listed = latent and "heads_q * seqlen_q" or "heads_q / heads_k * seqlen_q" -- rows of a key head in decoding
+//% if decode then constraint(listed, "max", 1 << 20) end
 //% constraint("seqlen_q", "max", math.min(1 << 30, ((1 << 32) - 1) // threads * block_q)) -- fewer than 2^32 work items in a grid's dimension
 //% constraint("seqlen_k", "min", 0)
 //% constraint("seqlen_k", "max", 1 << 30)
-//% local heads = decode and "heads_k * ceil_div(heads_q / heads_k * seqlen_q, " .. spec.block_m .. ")" or
+//% local heads = decode and (latent and "" or "heads_k * ") .. "ceil_div(" .. listed .. ", " .. spec.block_m .. ")" or
 //%     spec.gqa > 1 and "heads_q / " .. spec.gqa or "heads_q"
 //% if slices > 1 then heads = heads .. " * " .. slices end
 //% if arch.grid_max then
@@ -370,10 +374,16 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% elseif padded_keys then
     const int seqlen_k = arguments.seqlens_k[batch];
 //% end
+//% if not latent then
     const i64 key_head = head / (arguments.heads_q / arguments.heads_k);
+//% end
 
     struct fmha_keys keys;
-//% if paged then
+//% if latent then
+//%     local kv = "arguments.kv" .. (paged and "" or packed and " + first_key * arguments.stride_kv_row" or " + batch * arguments.stride_kv_batch")
+    keys.k = $(kv);
+    keys.v = keys.k;
+//% elseif paged then
     keys.k = arguments.k + key_head * arguments.stride_k_head; /* in page 0 */
     keys.v = arguments.v + key_head * arguments.stride_v_head;
 //% elseif packed then
@@ -388,8 +398,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //%     local first = spec.v_layout == "transposed" and "v_first * arguments.stride_v_row" or "v_first"
     keys.v += $(first);
 //% end
-    keys.k_stride = arguments.stride_k_row;
-    keys.v_stride = arguments.stride_v_row;
+//% local k_row, v_row = "arguments.stride_" .. forward.k .. "_row", "arguments.stride_" .. forward.v .. "_row"
+    keys.k_stride = $(k_row);
+    keys.v_stride = $(v_row);
     keys.thread = thread;
     keys.lane = lane;
     keys.seqlen_k = seqlen_k;

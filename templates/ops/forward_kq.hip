@@ -19,7 +19,7 @@ struct fmha_rows {
 //% end
     accumulator o[$(R)][$(VT)];
     float m[$(R)], l[$(R)];
-//% if spec.op == "decode" then
+//% if spec.op ~= "forward" then
     int query[$(R)], head[$(R)]; /* of the lane's row */
 //% else
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
@@ -278,7 +278,7 @@ FMHA_INLINE void fmha_store_row($(parameters))
     }
 }
 
-//% local decode = spec.op == "decode" and decoding
+//% local decode = spec.op ~= "forward" and decoding
 //% if decode then decode.store_row(parameters, own) end
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
 FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)

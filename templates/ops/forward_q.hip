@@ -10,7 +10,7 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 {
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-//% if spec.op == "decode" then
+//% if spec.op ~= "forward" then
         const int query = rows.query[r];
         (void)lane_row;
 //% else

@@ -4,7 +4,7 @@
 //% local paged = spec.paged == "on"
     /* The first row's keys end first, the last row's begin last: low <= key < high are the keys that some row sees, low_all <= key < high_all
      * those that all rows see. */
-//% local decode = spec.op == "decode" and decoding
+//% local decode = spec.op ~= "forward" and decoding
 //% local last = decode and forward.seqlen_q .. " - 1" or "fmha_min(first_query + " .. block_q .. ", " .. forward.seqlen_q .. ") - 1"
     const int last_query = $(last);
     int low, high, low_all, high_all;

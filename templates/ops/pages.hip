@@ -50,8 +50,9 @@
 //%     local own_lds = shared and lds or lds .. " + wave * " .. rows
     keys.block_table = arguments.block_table + batch * arguments.stride_block_table;
     keys.page_shift = (u32)__builtin_ctz((u32)arguments.page_size);
-    keys.k_page = arguments.stride_k_batch;
-    keys.v_page = arguments.stride_v_batch;
+//%     local k_page, v_page = "arguments.stride_" .. forward.k .. "_batch", "arguments.stride_" .. forward.v .. "_batch"
+    keys.k_page = $(k_page);
+    keys.v_page = $(v_page);
     keys.rows_lds = $(own_lds);
 //%     if both then
     keys.rows_at = 0;

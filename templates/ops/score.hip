@@ -103,9 +103,9 @@
 //%
 //% local kept, tile, ends = joined("kept", " + "), joined("tile", " && "), any("ends")
 //% score = {
-//%     any = #all > 0 or spec.op == "decode",
+//%     any = #all > 0 or spec.op ~= "forward",
 //%     hides = any("hides"),                                              -- any key of any tile may be hidden
-//%     spans = any("span") or any("kept") or any("tile") or any("hides") or spec.op == "decode", -- the loop has two ends, or tiles are left out, or none is whole
+//%     spans = any("span") or any("kept") or any("tile") or any("hides") or spec.op ~= "forward", -- the loop has two ends, or tiles are left out, or none is whole
 //%     jumps = any("kept") or any("tile"),                                -- a tile's next one need not be its neighbour
 //%     fence = any("hides") or any("weight"),                             -- one score after the other: fewer registers
 //%     gaps = tile ~= nil,                                                -- the window has tiles that are not visited

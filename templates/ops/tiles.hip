@@ -744,9 +744,9 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
 //%
 //% if fast and not paged then
 //%     local bytes_max = (1 << 32) - 1
-//%     constraint("stride_k_row", "min", 0)
-//%     constraint("stride_k_row", "max", (bytes_max - 2 * D) // (2 * BK))
-//%     if v_lds or v_transposed then
+//%     constraint("stride_" .. forward.k .. "_row", "min", 0)
+//%     constraint("stride_" .. forward.k .. "_row", "max", (bytes_max - 2 * D) // (2 * BK))
+//%     if (v_lds or v_transposed) and forward.v ~= forward.k then
 //%         constraint("stride_v_row", "min", 0)
 //%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - 2 * DV) // (2 * BK))
 //%     end

@@ -184,7 +184,7 @@ Test(spec, wrong_values) {
     expect_error("causal=causal-top-left", "--causal: expected none, bottom-right or top-left, got 'causal-top-left'");
     expect_error(
         "op=backwards",
-        "--op: expected forward, decode, merge, backward, pack or append, got 'backwards'; did you mean 'backward'?");
+        "--op: expected forward, decode, merge, backward, pack, append or mla, got 'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
     expect_error("arch=gfx901 hd=64 matrix=32x32", "--matrix: expected 16x16 on gfx901, got '32x32'");
     expect_error("arch=gfx900 hd=64 matrix=16x16x32", "--matrix: expected 16x16 or 32x32 on gfx900, got '16x16x32'");
