@@ -16,15 +16,18 @@ struct chip {
     struct error *error;
 };
 
-/* A row of defaults, rows in it for a fact that is a number, and rows in either for a word of a fact. */
+/* A row of defaults, rows in it for a fact that is a number or for a word of a choice, and rows in each for a word of a
+ * fact. */
 enum level { ROW, ROW_OF_NUMBER, ROW_OF_WORD };
 
 static void read_row(lua_State *L, struct chip *chip, enum level level);
 
 /* Whether a row of this level may hold rows under what names the fact: its words, or the fact itself, for its number or
- * for every word but the neutral one. */
+ * for every word but the neutral one; of a choice its words. */
 static bool holds_rows(const struct spec_field *field, enum level level, const char *key) {
-    const bool has_neutral = !field->words || !field->always;
+    if (field->knob && (!field->choice || level != ROW))
+        return false;
+    const bool has_neutral = !field->knob && (!field->words || !field->always);
     bool named = has_neutral && level < (field->words ? ROW_OF_WORD : ROW_OF_NUMBER) && !strcmp(field->name, key);
     for (int i = 0; level < ROW_OF_WORD && field->words && field->words[i]; i++)
         named = named || !strcmp(field->words[i], key);
@@ -43,14 +46,15 @@ static void read_numbered(lua_State *L, struct chip *chip, int32_t number, int32
 }
 
 /* Sets what the row under that name in the row at `row` says, if there is one. */
-static void read_word(lua_State *L, struct chip *chip, int row, const char *name) {
+static void read_word(lua_State *L, struct chip *chip, int row, const char *name, enum level level) {
     if (lua_getfield(L, row, name) == LUA_TTABLE)
-        read_row(L, chip, ROW_OF_WORD);
+        read_row(L, chip, level);
     lua_settop(L, row);
 }
 
 /* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it,
- * those that are named by the fact when it has any but the neutral word, and after them those for its number. */
+ * those that are named by the fact when it has any but the neutral word, and after them those for its number, and those
+ * for the word of a choice that was made. */
 static void read_row(lua_State *L, struct chip *chip, enum level level) {
     int row = lua_gettop(L);
     luaL_checkstack(L, 8, "");
@@ -64,11 +68,8 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
             const struct spec_field *field = &spec_fields[id];
             if (!spec_has(chip->spec, (enum spec_field_id)id))
                 continue;
-            if (!field->knob) {
-                known = known || (lua_istable(L, -1) && holds_rows(field, level, key));
-                continue;
-            }
-            if (strcmp(field->name, key) != 0)
+            known = known || (lua_istable(L, -1) && holds_rows(field, level, key));
+            if (!field->knob || strcmp(field->name, key) != 0)
                 continue;
             known = true;
             int32_t value = SPEC_UNSET;
@@ -91,8 +92,8 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
         if (field->knob || !field->words || !spec_has(chip->spec, (enum spec_field_id)id))
             continue;
         if (!field->always && chip->spec->value[id] != field->neutral)
-            read_word(L, chip, row, field->name);
-        read_word(L, chip, row, spec_word(chip->spec, (enum spec_field_id)id));
+            read_word(L, chip, row, field->name, ROW_OF_WORD);
+        read_word(L, chip, row, spec_word(chip->spec, (enum spec_field_id)id), ROW_OF_WORD);
     }
     for (int id = 0; level < ROW_OF_NUMBER && id < SPEC_FIELD_COUNT; id++) {
         const struct spec_field *field = &spec_fields[id];
@@ -102,6 +103,10 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
             read_numbered(L, chip, chip->spec->value[id], field->maximum, ROW_OF_NUMBER);
         lua_settop(L, row);
     }
+    for (int id = 0; level == ROW && id < SPEC_FIELD_COUNT; id++)
+        if (spec_fields[id].choice && spec_fields[id].words && spec_has(chip->spec, (enum spec_field_id)id) &&
+            chip->spec->value[id] != SPEC_UNSET)
+            read_word(L, chip, row, spec_word(chip->spec, (enum spec_field_id)id), ROW_OF_NUMBER);
 }
 
 static bool chip_refuse(struct chip *chip) {

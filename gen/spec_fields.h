@@ -26,6 +26,9 @@ WORD(KV_DTYPE, CACHED, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
 WORD(KV_SCALE, CACHED, "kv_scale", "kv-scale", NULL, FACT, FIRST,
      "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
      LIST("", "scaletoken"), SAME)
+WORD(SCALE_RULE, MLA, "scale_rule", "scale-rule", NULL, FACT, FIRST,
+     "of what becomes mxfp4: scales by the exponent of the largest magnitude (floor), or one more from 1.75 times that on",
+     LIST("floor", "threequarters"), LIST("", "threequarters"), SAME)
 NUMBER(HEAD_DIM, CACHED | APPEND, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
 NUMBER(HEAD_DIM_V, CACHED | APPEND, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
@@ -97,3 +100,6 @@ NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
 NUMBER(GQA, ATTENTION, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")
 NUMBER(V_SLICES, CACHED, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
        "workgroups that share the columns of V and O; each has Q K^T of its own")
+WORD(KV_MATH, CACHED, "kv_math", "kv-math", NULL, CHOICE, FIRST,
+     "K and V of a smaller type: converted to that of Q, or multiplied by the matrix unit as they are, Q quantized to it",
+     LIST("convert", "native"), LIST("", "native"), SAME)

@@ -135,6 +135,7 @@ enum {
     KV_SCALE,
     VALUES,
     ROTARY,
+    SCALE_RULE,
     MODIFIER
 };
 
@@ -164,6 +165,7 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [KV_SCALE] = "kv_scale",
     [VALUES] = "values",
     [ROTARY] = "rotary",
+    [SCALE_RULE] = "scale_rule",
     [MODIFIER] = "modifier",
 };
 
@@ -228,6 +230,8 @@ static const struct {
     {ROTARY, FMHA_KEY_ROTARY_OFF, "off"},
     {ROTARY, FMHA_KEY_ROTARY_NEOX, "neox"},
     {ROTARY, FMHA_KEY_ROTARY_INTERLEAVED, "interleaved"},
+    {SCALE_RULE, FMHA_KEY_SCALE_FLOOR, "floor"},
+    {SCALE_RULE, FMHA_KEY_SCALE_THREE_QUARTERS, "threequarters"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -243,7 +247,7 @@ static const struct {
     [DROPOUT] = {FMHA_KEY_DROPOUT, 1},     [VARLEN] = {FMHA_KEY_VARLEN, 2},
     [PAGED] = {FMHA_KEY_PAGED, 1},         [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
     [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},   [VALUES] = {FMHA_KEY_VALUES, 1},
-    [ROTARY] = {FMHA_KEY_ROTARY, 2},
+    [ROTARY] = {FMHA_KEY_ROTARY, 2},       [SCALE_RULE] = {FMHA_KEY_SCALE_RULE, 1},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {

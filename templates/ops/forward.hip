@@ -17,6 +17,9 @@
 //% if spec.kv_dtype ~= "same" then
 //%     fail("--kv-dtype " .. spec.kv_dtype .. " with --op " .. spec.op .. ": expected K and V of the type of Q; leave out --kv-dtype")
 //% end
+//% if spec.kv_math == "native" then
+//%     fail("--kv-math native: expected convert for --op " .. spec.op .. " with --kv-dtype " .. spec.kv_dtype .. "; leave it out")
+//% end
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end

@@ -3,4 +3,7 @@
 //% if spec.head_dim_v > spec.head_dim then
 //%     fail("--hd-v " .. spec.head_dim_v .. ": of --op mla V is a part of K's row: expected at most --hd " .. spec.head_dim)
 //% end
+//% if spec.scale_rule ~= "floor" then
+//%     fail("--scale-rule " .. spec.scale_rule .. ": expected something that becomes mxfp4; leave it out")
+//% end
 //% include("ops/decode.hip")

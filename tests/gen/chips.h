@@ -11,14 +11,16 @@
 #define CHIP_LARGE                                                                                                     \
     "local kq = {\n"                                                                                                   \
     "    [64] = { block_m = 128, block_k = 64, waves = 4, q_path = 'lds',\n"                                           \
-    "             window = { block_k = 16 }, varlen = { block_k = 32, waves = 2 }, packed = { waves = 1 } },\n"        \
+    "             window = { block_k = 16 }, varlen = { block_k = 32, waves = 2 }, packed = { waves = 1 },\n"          \
+    "             native = { block_k = 128, waves = 1, mxfp4 = { waves = 8 } } },\n"                                   \
     "    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = 'direct', gqa = 2,\n"                               \
     "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
     "    [512] = { block_m = 32, block_k = 32, waves = 2, v_slices = 4, transposed = { block_k = 16 },\n"              \
     "              head_dim_v = { [128] = { v_slices = 1, transposed = { block_k = 48 } }, [256] = { v_slices = 2 } "  \
     "} },\n"                                                                                                           \
     "}\n"                                                                                                              \
-    "return { name = 'gfx900', fp8 = 'e4m3fnuz', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = 4096,\n"             \
+    "return { name = 'gfx900', fp8 = 'e4m3fnuz', atoms = { f16 = 'a', bf16 = 'a' }, waves = { 64, 32 }, lds_bytes = "  \
+    "4096,\n"                                                                                                          \
     "         features = { 'xnack', 'sramecc' }, matrix = { ['16x16'] = {}, ['32x32'] = {} },\n"                       \
     "         defaults = { forward = { orientation = 'kq', kq = { wave64 = kq, wave32 = kq } },\n"                     \
     "                      pack = { wave64 = { waves = 4, transposed = { waves = 2 } } } } }\n"

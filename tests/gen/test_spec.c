@@ -125,6 +125,8 @@ Test(spec, types_of_k_and_v) {
     expect_name("arch=gfx901 hd=128 kv-dtype=f16", "fmha_forward_gfx901_f16_d128_qk_m32k16w2");
     expect_name("arch=gfx901 hd=128 kv-dtype=e5m2fnuz", "fmha_forward_gfx901_f16_kve5m2fnuz_d128_qk_m32k16w2");
     expect_name("arch=gfx901 hd=128 kv-dtype=mxfp4", "fmha_forward_gfx901_f16_kvmxfp4_d128_qk_m32k16w2");
+    expect_name("arch=gfx901 hd=128 kv-dtype=mxfp4 kv-math=native",
+                "fmha_forward_gfx901_f16_kvmxfp4_d128_qk_m32k16w2_native");
     /* The OCP's unless the chip's table says otherwise */
     expect_name("arch=gfx901 hd=128 kv-dtype=fp8 kv-scale=token",
                 "fmha_forward_gfx901_f16_kve4m3_scaletoken_d128_qk_m32k16w2");
@@ -182,9 +184,8 @@ Test(spec, wrong_values) {
     expect_error("causal=topleft",
                  "--causal: expected none, bottom-right or top-left, got 'topleft'; did you mean 'top-left'?");
     expect_error("causal=causal-top-left", "--causal: expected none, bottom-right or top-left, got 'causal-top-left'");
-    expect_error(
-        "op=backwards",
-        "--op: expected forward, decode, merge, backward, pack, append or mla, got 'backwards'; did you mean 'backward'?");
+    expect_error("op=backwards", "--op: expected forward, decode, merge, backward, pack, append or mla, got "
+                                 "'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
     expect_error("arch=gfx901 hd=64 matrix=32x32", "--matrix: expected 16x16 on gfx901, got '32x32'");
     expect_error("arch=gfx900 hd=64 matrix=16x16x32", "--matrix: expected 16x16 or 32x32 on gfx900, got '16x16x32'");
@@ -210,7 +211,7 @@ Test(spec, an_operation_has_its_rows_alone) {
     }
     cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_ROTARY;
+        bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_ROTARY || id == SPEC_SCALE_RULE;
         cr_assert_eq(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), !others, "%s", spec_fields[id].name);
         cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
     }
@@ -302,6 +303,15 @@ Test(spec, a_fact_may_have_a_row_for_all_its_words_but_the_neutral_one) {
     expect_values("arch=gfx900 hd=64 varlen=padded", knobs, "128 32 2 ");
     expect_values("arch=gfx900 hd=64 varlen=packed", knobs, "128 32 1 ");
     expect_values("arch=gfx900 hd=64 varlen=padded window=", knobs, "128 32 2 ");
+}
+
+Test(spec, a_choice_may_have_a_row_for_a_word_that_was_given) {
+    const char *knobs = "block-m block-k waves kv-math";
+    expect_values("arch=gfx900 hd=64 kv-math=convert varlen=packed", knobs, "128 32 1 convert ");
+    expect_values("arch=gfx900 hd=64 kv-math=native varlen=padded", knobs, "128 128 1 native ");
+    expect_values("arch=gfx900 hd=64 kv-math=native kv-dtype=mxfp4", knobs, "128 128 8 native ");
+    expect_values("arch=gfx900 hd=64 kv-dtype=mxfp4", knobs, "128 64 4 convert ");
+    expect_values("arch=gfx900 hd=64 kv-math=native block-k=16", knobs, "128 16 1 native ");
 }
 
 Test(spec, a_head_dimension_of_v_may_have_a_row_of_its_own) {
