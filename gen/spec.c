@@ -365,10 +365,16 @@ static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIEL
     const char *shape =
         spec_fields[SPEC_MATRIX].words[matrix != SPEC_UNSET ? matrix : spec_fields[SPEC_MATRIX].neutral];
     int32_t rows = (int32_t)strtol(shape, NULL, 10); /* of "32x32" */
-    if (*m != SPEC_UNSET && *w == SPEC_UNSET)
-        *w = *m < rows ? 1 : *m / rows < waves->maximum ? *m / rows : waves->maximum;
-    else if (*w != SPEC_UNSET && *m == SPEC_UNSET)
-        *m = *w * rows < block_m->maximum ? *w * rows : block_m->maximum;
+    int32_t sharing = spec->value[SPEC_V_WAVES] != SPEC_UNSET ? spec->value[SPEC_V_WAVES] : row[SPEC_V_WAVES];
+    if (sharing == SPEC_UNSET)
+        sharing = spec_fields[SPEC_V_WAVES].neutral;
+    if (*m != SPEC_UNSET && *w == SPEC_UNSET) {
+        int32_t wanted = *m < rows ? sharing : *m / rows * sharing;
+        *w = wanted < waves->maximum ? wanted : waves->maximum;
+    } else if (*w != SPEC_UNSET && *m == SPEC_UNSET) {
+        int32_t wanted = *w < sharing ? rows : *w / sharing * rows;
+        *m = wanted < block_m->maximum ? wanted : block_m->maximum;
+    }
 }
 
 static bool check_operation(const struct spec *spec, struct template_engine *engine, struct error *error) {

@@ -98,8 +98,10 @@ WORD(Q_PATH, CACHED, "q_path", "q-path", NULL, KNOB, FIRST, "Q kept in registers
 NUMBER(PIPELINE, ATTENTION, "pipeline", "pipeline", KNOB, 1, 1, 2, 1, "_p%d",
        "tiles in flight: 2 hoists QK^T of the next tile over the softmax of this one (qk)")
 NUMBER(GQA, ATTENTION, "gqa", "gqa", KNOB, 1, 1, 16, 1, "_gqa%d", "query heads of one key head fused in a workgroup")
-NUMBER(V_SLICES, CACHED, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
+NUMBER(V_SLICES, ATTENTION, "v_slices", "v-slices", CHOICE, 1, 1, 8, 1, "_vs%d",
        "workgroups that share the columns of V and O; each has Q K^T of its own")
 WORD(KV_MATH, CACHED, "kv_math", "kv-math", NULL, CHOICE, FIRST,
      "K and V of a smaller type: converted to that of Q, or multiplied by the matrix unit as they are, Q quantized to it",
      LIST("convert", "native"), LIST("", "native"), SAME)
+NUMBER(V_WAVES, CACHED, "v_waves", "v-waves", CHOICE, 1, 1, 16, 1, "_vw%d",
+       "waves that share rows: of V and O each has a part of the columns, of Q K^T a part of the sum")

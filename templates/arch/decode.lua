@@ -5,9 +5,9 @@ return {
     narrow = {
         [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
         [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+        -- Four waves share sixteen rows: one wave has no room for so many columns of O.
         [576] = {
-            block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 3,
-            head_dim_v = { [176] = { v_slices = 1 }, [352] = { v_slices = 2 } },
+            block_m = 16, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, v_waves = 4,
         },
     },
     -- 256 and more registers of 64 lanes

@@ -2,10 +2,7 @@
 return {
     -- 256 registers of 32 lanes
     narrow = {
-        [576] = {
-            block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", v_slices = 3,
-            head_dim_v = { [176] = { v_slices = 1 }, [352] = { v_slices = 2 } },
-        },
+        [576] = { block_m = 16, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", v_waves = 4 },
     },
     -- 256 and more registers of 64 lanes
     wide = {

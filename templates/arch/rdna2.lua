@@ -19,24 +19,13 @@ local qk = {
     [320] = rdna3.qk.wave32[320],
     [576] = rdna3.qk.wave32[576],
 }
--- Of decoding, as RDNA3's; but a product takes registers for the lanes of both operands, so that K straight from memory fits up to 128 dimensions.
+-- Of decoding, as RDNA3's; but a product takes registers for the lanes of both operands, so that K straight from memory fits up to 128 dimensions
+-- of a wave.
+local narrow = load("arch/decode.lua").narrow
 local decode = {
-    [128] = load("arch/decode.lua").narrow[128],
+    [128] = narrow[128],
     [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
-    [512] = {
-        block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 4,
-        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
-    },
-    [576] = {
-        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 4,
-        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
-    },
-}
-local mla = {
-    [576] = {
-        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", v_slices = 4,
-        head_dim_v = { [128] = { v_slices = 1 }, [256] = { v_slices = 2 }, [384] = { v_slices = 3 } },
-    },
+    [576] = narrow[576],
 }
 
 return {
@@ -56,7 +45,7 @@ return {
             qk = { wave32 = qk },
         },
         decode = { orientation = "kq", kq = { wave32 = decode } },
-        mla = { wave32 = mla },
+        mla = { wave32 = load("arch/mla.lua").narrow },
         pack = { wave32 = { waves = 4 } },
         merge = { wave32 = { waves = 2 } },
         append = { wave32 = { [576] = { waves = 2 } } },

@@ -69,8 +69,8 @@ FMHA_INLINE void fmha_store_partial($(partial_parameters))
 //%     -- A row's part in place of O and LSE; m and l, and what follows `to` in the call above, are expressions.
 //%     store = function(m, l, row)
 //%         local rows_of_split = packed and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
-//%         local tells = "lane / " .. atom.n .. " == 0" .. (slices > 1 and " && rows.v_first == 0" or "")
-//%         local to = "arguments.o_partial + row * " .. spec.head_dim_v .. (slices > 1 and " + rows.v_first" or "")
+//%         local tells = "lane / " .. atom.n .. " == 0" .. forward.tells
+//%         local to = "arguments.o_partial + row * " .. spec.head_dim_v .. (forward.tells ~= "" and " + rows.v_first" or "")
 //%         local partial = row:gsub("^o, ", "")
         if (arguments.splits > 1) {
             const i64 row = (i64)(int)__builtin_amdgcn_workgroup_id_x() * ($(rows_of_split)) + $(forward.lse_row) + query;

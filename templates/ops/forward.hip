@@ -32,9 +32,17 @@
 //% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
 //% local key_rows = tonumber(spec.matrix:match("%d+$")) -- keys of a product
 //% local row_tiles = spec.block_m // N
-//% if spec.block_m % (N * spec.waves) ~= 0 then
-//%     fail("--block-m " .. spec.block_m .. " with --waves " .. spec.waves .. ": expected the same number of " .. N .. "-row tiles for each wave: a multiple of "
-//%          .. N * spec.waves)
+//% -- With --v-waves so many waves share rows. Each has a part of the columns of V and O, and sums over a part of the head dimension in Q K^T;
+//% -- what they have of the scores they add in LDS.
+//% local sharing = spec.v_waves
+//% if spec.waves % sharing ~= 0 then
+//%     fail("--v-waves " .. sharing .. " with --waves " .. spec.waves .. ": expected waves that share rows in groups of as many: --waves a multiple of " .. sharing)
+//% end
+//% local row_waves = spec.waves // sharing -- waves, or groups of them, with rows of their own
+//% if spec.block_m % (N * row_waves) ~= 0 then
+//%     local each = sharing > 1 and "--waves " .. spec.waves .. " and --v-waves " .. sharing or "--waves " .. spec.waves
+//%     fail("--block-m " .. spec.block_m .. " with " .. each .. ": expected the same number of " .. N .. "-row tiles for each wave: a multiple of "
+//%          .. N * row_waves)
 //% end
 //% if row_tiles % spec.gqa ~= 0 then
 //%     fail("--gqa " .. spec.gqa .. " with --block-m " .. spec.block_m .. ": expected a multiple of " .. N .. " rows for each head: --block-m a multiple of "
@@ -62,7 +70,17 @@
 //% end
 //%
 //% local v_lds = spec.v_path == "lds" or spec.v_path == "transpose"
+//% if sharing > 1 then
+//%     local with = "--v-waves " .. sharing
+//%     if spec.orientation ~= "kq" then fail(with .. " is built for --orientation kq") end
+//%     if not v_lds then fail(with .. " with --v-path " .. spec.v_path .. ": waves share a tile of V in LDS: use --v-path lds or transpose") end
+//%     if spec.k_path == "async" then fail(with .. " with --k-path async: use --k-path lds or direct") end
+//%     if slices > 1 then fail(with .. " with --v-slices " .. slices .. ": waves share the columns of V, or workgroups do: leave one of them out") end
+//% end
+//% local k_steps = ((D + key_rows - 1) // key_rows + sharing - 1) // sharing
+//% local v_steps = ((DV + key_rows - 1) // key_rows + sharing - 1) // sharing
 //% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
+//% local tells = (slices > 1 or sharing > 1) and " && rows.v_first == 0" or ""
 //% forward = {
 //%     k = latent and "kv" or "k", v = latent and "kv" or "v", -- the tensors that K and V come from
 //%     v_lds = v_lds,
@@ -72,10 +90,11 @@
 //%     exponent = function(score) return score .. " - reference" .. (p_shift and " + " .. p_shift .. ".0f" or "") end,
 //%     factor = p_shift and "0x1p-" .. p_shift .. "f" or "1.0f", -- by which the sum of weights times V is larger, inverse
 //%     l = p_shift and "l * 0x1p-" .. p_shift .. "f" or "l",
-//%     wave_tiles = row_tiles // spec.waves,            -- tiles of rows of a wave
-//%     k_steps = (D + key_rows - 1) // key_rows, v_steps = (DV + key_rows - 1) // key_rows,
+//%     sharing = sharing,                               -- waves that share rows
+//%     wave_tiles = row_tiles // row_waves,             -- tiles of rows of a wave
+//%     k_steps = k_steps, v_steps = v_steps,            -- of a wave
 //%     key_steps = BK // key_rows,
-//%     q_row = (D + key_rows - 1) // key_rows * key_rows + 8, -- elements of a row of Q in LDS
+//%     q_row = k_steps * sharing * key_rows + 8,        -- elements of a row of Q in LDS
 //%     p_row = BK + 8,                                  -- elements of a row of P in LDS
 //%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
@@ -84,8 +103,9 @@
 //%     -- The queries of the workgroup's sequence: their number, and where they begin in Q, O and LSE.
 //%     seqlen_q = (packed or padded) and "rows.seqlen_q" or "arguments.seqlen_q",
 //%     q_begin = packed and "rows.first_row * arguments.stride_q_row" or "batch * arguments.stride_q_batch",
-//%     o_begin = (packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch") .. (slices > 1 and " + rows.v_first" or ""),
-//%     writes_lse = "arguments.lse" .. (slices > 1 and " && rows.v_first == 0" or ""),
+//%     o_begin = (packed and "rows.first_row * arguments.stride_o_row" or "batch * arguments.stride_o_batch") .. ((slices > 1 or sharing > 1) and " + rows.v_first" or ""),
+//%     tells = tells,                                   -- a condition: who stores what all that share a row know
+//%     writes_lse = "arguments.lse" .. tells,
 //%     -- The query of a lane's row of tile r; of decoding each row has a head of its own, too.
 //%     query = decode and "rows.query[r]" or "rows.query[r] + (int)(rows.lane % " .. N .. ")",
 //%     lse_row = packed and "rows.head[r] * arguments.tokens_q + rows.first_row" or
@@ -111,6 +131,10 @@
 //%     if forward.v_shared then
     u32 v_own; /* of its columns, the first that no other workgroup stores */
 //%     end
+//%     if sharing > 1 then
+    u32 k_first, v_first; /* dimension of Q and K, and column of V and O, with which the wave's part begins */
+    float *s_lds;         /* scores of the waves that share the rows, from the first one's on */
+//%     end
 //% end
 //% local block_q = spec.block_m // spec.gqa
 //% include("ops/score.hip")
@@ -135,7 +159,9 @@
 //% local v_at = tiles.k_elements
 //% local q_at = v_at + tiles.v_elements
 //% local p_at = q_at + q_elements
-//% local flag_at = 2 * (p_at + p_elements)
+//% local s_at = p_at + p_elements
+//% local s_elements = sharing > 1 and 2 * spec.waves * forward.wave_tiles * BK * N or 0 -- one float a score
+//% local flag_at = 2 * (s_at + s_elements)
 //% local pages_at = flag_at + tiles.flag_bytes
 //% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
@@ -224,7 +250,7 @@
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
 //%     bytes_per_tile = 2 * BK * (D + DV),
-//%     matrix_per_tile = row_tiles * forward.key_steps * (forward.k_steps + forward.v_steps) * atom.instructions,
+//%     matrix_per_tile = row_tiles * sharing * forward.key_steps * (forward.k_steps + forward.v_steps) * atom.instructions,
 //%     flushes_subnormals = arch.flushes_subnormals,
 //% }
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. scale is the softmax scale. */
@@ -335,6 +361,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
     const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % $(spec.wave);
     const int wave = (int)__builtin_amdgcn_readfirstlane(thread / $(spec.wave));
+//% if sharing > 1 then
+    const int row_wave = wave / $(sharing), part = wave % $(sharing);
+//% end
+//% local row_wave = sharing > 1 and "row_wave" or "wave"
 //% if not packed and not padded_keys then
     const int seqlen_k = arguments.seqlen_k;
 //% end
@@ -410,6 +440,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% if lds_bytes > 0 then
     keys.k_lds = (element *)lds;
     keys.v_lds = (element *)lds + $(v_at);
+//%     if sharing > 1 then
+    keys.k_first = (u32)part * $(forward.k_steps * key_rows);
+    keys.v_first = (u32)part * $(forward.v_steps * key_rows);
+//%     end
 //%     if tiles.flag_bytes > 0 then
     keys.v_broken_lds = (u32 *)(lds + $(flag_at));
 //%     end
@@ -427,6 +461,11 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% if slices > 1 then
     rows.v_first = v_first;
 //% end
+//% if sharing > 1 then
+    rows.k_first = keys.k_first;
+    rows.v_first = keys.v_first;
+    rows.s_lds = (float *)((element *)lds + $(s_at)) + row_wave * $(sharing * forward.wave_tiles * BK * N);
+//% end
 //% if forward.v_shared then
     rows.v_own = (u32)(v_slice * $(DV) - v_first);
 //% end
@@ -443,7 +482,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r) {
-        const int row_tile = wave * $(forward.wave_tiles) + r;
+        const int row_tile = $(row_wave) * $(forward.wave_tiles) + r;
 //% if decode then
         rows.first[r] = first_of_block + row_tile * $(N);
         const int row = fmha_min(rows.first[r] + (int)(lane % $(N)), rows.count - 1); /* the last one stands in for those past the end */
@@ -455,6 +494,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
 //% if spec.q_path == "lds" then
         rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(N * forward.q_row);
+//%     if sharing > 1 then
+        rows.q_lds[r] += rows.k_first;
+//%     end
 //% end
 //% if p_elements > 0 then
         rows.p_lds[r] = (element *)lds + $(p_at) + row_tile * $(N * forward.p_row);

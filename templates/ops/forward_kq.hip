@@ -103,7 +103,11 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
             for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
                 for (int i = 0; i < $(L); ++i) {
+//% if forward.sharing > 1 then
+                    const u32 dimension = rows.v_first + (u32)t * $(M) + fmha_group_first(rows.group) + (u32)i;
+//% else
                     const u32 dimension = (u32)t * $(M) + fmha_group_first(rows.group) + (u32)i;
+//% end
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
@@ -112,6 +116,44 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
     }
 }
 
+//% if forward.sharing > 1 then
+//%     local sharing, lanes, fours = forward.sharing, spec.wave, L // 4
+/* Each wave's sums over its part of the head dimension become the scores, the same in all waves that share the rows: they add the parts in one
+ * order. The next tile's barriers keep its parts from those that are still read here. */
+FMHA_INLINE void fmha_add_scores(const struct fmha_rows &rows, accumulator s[$(R)][$(J)])
+{
+#pragma clang fp contract(off)
+    typedef float float4 __attribute__((ext_vector_type(4)));
+    float4 *parts = (float4 *)rows.s_lds + rows.lane, *own = parts + rows.v_first / $(VT * M) * $(R * J * fours * lanes);
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+#pragma unroll
+            for (int e = 0; e < $(fours); ++e)
+                own[((r * $(J) + j) * $(fours) + e) * $(lanes)] = (float4){s[r][j][4 * e], s[r][j][4 * e + 1], s[r][j][4 * e + 2], s[r][j][4 * e + 3]};
+        }
+    }
+    fmha_barrier();
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+#pragma unroll
+            for (int e = 0; e < $(fours); ++e) {
+                float4 sum = parts[((r * $(J) + j) * $(fours) + e) * $(lanes)];
+#pragma unroll
+                for (int part = 1; part < $(sharing); ++part)
+                    sum += parts[part * $(R * J * fours * lanes) + ((r * $(J) + j) * $(fours) + e) * $(lanes)];
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    s[r][j][4 * e + i] = sum[i];
+            }
+        }
+    }
+}
+
+//% end
 /* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
@@ -142,6 +184,10 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
     }
 
+//% if forward.sharing > 1 then
+    fmha_add_scores(rows, s);
+
+//% end
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
         /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
@@ -252,8 +298,12 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 
 /* Stores the lane's part of a row of O: o / l. */
 //% local own_parameter, own_member = forward.v_shared and ", u32 v_own" or "", forward.v_shared and ", rows.v_own" or ""
-//% local parameters, row = "element *to, const accumulator o[" .. VT .. "], float inverse, u32 group" .. own_parameter, "o, rows.o[r], inverse, lane / " .. N .. own_member
 //% local own = "dimension < " .. DV .. (forward.v_shared and " && dimension >= v_own" or "")
+//% if forward.sharing > 1 then
+//%     own = "true"
+//%     if forward.sharing * VT * M > DV then own_parameter, own_member, own = ", u32 v_first", ", rows.v_first", "v_first + dimension < " .. DV end
+//% end
+//% local parameters, row = "element *to, const accumulator o[" .. VT .. "], float inverse, u32 group" .. own_parameter, "o, rows.o[r], inverse, lane / " .. N .. own_member
 FMHA_INLINE void fmha_store_row($(parameters))
 {
 #pragma clang fp contract(off)

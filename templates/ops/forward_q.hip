@@ -16,10 +16,31 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 //% else
         const int query = fmha_min(rows.query[r] + (int)lane_row, $(forward.seqlen_q) - 1);
 //% end
+//% if forward.sharing > 1 then
+        const element *q = arguments.q + $(forward.q_begin) + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row + rows.k_first;
+//% else
         const element *q = arguments.q + $(forward.q_begin) + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
+//% end
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
+//% if tiles.ragged then
+//%     local present = tiles.present("rows.", "(u32)t")
+            const u32 present = $(present);
+            if (present == 0) { /* the wave's part is longer than what is left of the row */
+//%     if spec.q_path == "register" then
+                rows.q[r][t] = ($(operand)){};
+//%     else
+                for (u32 i = rows.lane; i < $(N * M // 8); i += $(spec.wave))
+                    *fmha_lds8(rows.q_lds[r], i / $(M // 8) * $(forward.q_row) + (u32)t * $(M) + i % $(M // 8) * 8) = (u32x4){0, 0, 0, 0};
+//%     end
+                continue;
+            }
+//% elseif forward.sharing > 1 then
+//%     local present = tiles.present("rows.", "(u32)t")
+            const u32 present = $(present); /* elements of the row from here on */
+//% else
             const u32 present = $(D) - t * $(M); /* elements of the row from here on */
+//% end
 //% if spec.q_path == "register" then
 //%     local q_operand = tiles.load_operand("q + t * " .. M, "fmha_share(rows.lane)", "present")
             rows.q[r][t] = $(q_operand);

@@ -43,9 +43,11 @@
 //% end
 //%
 //% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
-//% local DP, DVP = (D + M - 1) // M * M, (DV + M - 1) // M * M
+//% local sharing = forward.sharing
+//% local DP, DVP = (D + sharing * M - 1) // (sharing * M) * sharing * M, (DV + sharing * M - 1) // (sharing * M) * sharing * M
 //% tiles = {
 //%     v_dimensions = DVP,
+//%     ragged = DP - D >= M, -- the last of the waves that share rows lack steps along the head dimension
 //%     power_of_two = function(n)
 //%         local p = 1
 //%         while p < n do p = 2 * p end
@@ -162,6 +164,20 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% end
 //% tiles.load_operand = function(from, first, present)
 //%     return "fmha_load_operand(" .. from .. ", " .. (replicated and "" or first .. ", ") .. present .. ")"
+//% end
+//% -- How many elements of a row of Q or K there are from step t of a wave's part on; M where that many or more is all that matters.
+//% tiles.present = function(of, t)
+//%     if sharing == 1 then return D .. " - " .. t .. " * " .. M end
+//%     if tiles.ragged then return "fmha_present(" .. of .. "k_first + " .. t .. " * " .. M .. ")" end
+//%     return D % M == 0 and tostring(M) or D .. " - " .. of .. "k_first - " .. t .. " * " .. M
+//% end
+//% if tiles.ragged then
+/* How many elements of a row of Q and K there are from a dimension on. */
+FMHA_INLINE u32 fmha_present(u32 dimension)
+{
+    return dimension < $(D) ? $(D) - dimension : 0;
+}
+
 //% end
 /* Eight neighbouring elements. */
 FMHA_INLINE u32x4 fmha_load8(const element *from)
@@ -320,6 +336,9 @@ struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
     u32 thread, lane;
+//% if sharing > 1 then
+    u32 k_first, v_first; /* dimension with which the wave's part of K begins, and of V; the same in all lanes */
+//% end
     int seqlen_k;
     element *k_lds, *v_lds;
 //% if v_lds then
@@ -547,8 +566,11 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 }
 
 //% end
+//% -- Of waves that share rows each has its own dimensions of K and V, from keys.k_first and keys.v_first on.
+//% local k_step, v_step_row = "t * " .. M, "t * " .. M
+//% if sharing > 1 then k_step, v_step_row = "keys.k_first + t * " .. M, "keys.v_first + t * " .. M end
 //% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
-//%     tiles.load_operand("from", "fmha_share(keys.lane)", D .. " - t * " .. M)
+//%     tiles.load_operand("from", "fmha_share(keys.lane)", tiles.present("keys.", "t"))
 //% local k_name, v_name = blocks > 1 and "fmha_k_block" or "fmha_k_operand", blocks > 1 and "fmha_v_block" or "fmha_v_operand"
 //% local k_place, v_place = "u32 j, u32 t", "u32 t, u32 j"
 //% if blocks > 1 then k_place, v_place = k_place .. ", u32 h", v_place .. ", u32 h" end
@@ -558,15 +580,19 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool part, $(k_place))
 {
 //% if k_lds then
-    const u32 at = (j * $(M) + $(own_row)) * $(k_way.pitch) + t * $(M);
+    const u32 at = (j * $(M) + $(own_row)) * $(k_way.pitch) + $(k_step);
     (void)tile, (void)part;
     return $(k_operand);
 //% elseif k_async then
     (void)part;
     return fmha_k_from_lds(keys, tile, j * $(M) + fmha_lane_row($(block_lane)), t * $(M) + fmha_share(keys.lane));
 //% else
+//%     if tiles.ragged then
+    if (fmha_present($(k_step)) == 0)
+        return ($(operand)){};
+//%     end
 //%     if paged then
-    const element *from = fmha_k_in_page(keys, j * $(M) + fmha_lane_row($(block_lane)), t * $(M));
+    const element *from = fmha_k_in_page(keys, j * $(M) + fmha_lane_row($(block_lane)), $(k_step));
     (void)tile, (void)part;
 //%     else
     const element *k_tile = fmha_k_tile(keys, tile);
@@ -575,9 +601,9 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
 //%     end
 //%     if paged then
 //%     elseif fast then
-    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + t * $(M);
+    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + $(k_step);
 //%     else
-    const element *from = k_tile + (i64)present * keys.k_stride + t * $(M);
+    const element *from = k_tile + (i64)present * keys.k_stride + $(k_step);
 //%     end
     return $(k_operand);
 //% end
@@ -596,7 +622,7 @@ FMHA_INLINE $(operand) $(v_name)(const struct fmha_keys &keys, $(v_place))
 //%     if v_way.operand then
 //%         v_way.operand(v_first, in_block)
 //%     else
-    const u32 at = (t * $(M) + $(own_row)) * $(v_way.pitch) + j * $(M);
+    const u32 at = ($(v_step_row) + $(own_row)) * $(v_way.pitch) + j * $(M);
     return $(v_operand);
 //%     end
 }

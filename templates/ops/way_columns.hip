@@ -5,6 +5,7 @@
 //% v_way.operand = function(first, in_block)
 //%     local row = (N == 32 and "keys.lane % 32 / 16 * 16 + " or "") .. "keys.lane % 4 * 4" .. in_block
 //%     if spec.orientation == "kq" then row = "fmha_natural(" .. row .. ")" end
+//%     if forward.sharing > 1 then row = "keys.v_first + " .. row end
     /* In each sixteen lanes four rows of keys are read by four lanes each, four dimensions a lane, and each lane gets four keys of one
      * dimension: which dimensions a lane reads follows from those that the lanes get. */
     const u32 key = j * $(M) + $(first) + keys.lane % 16 / 4, dimension = t * $(M) + $(row);

@@ -219,6 +219,12 @@ plant 'decode: partial LSE of base 2' ops/decode.hip 's|lse_partial\[row\] = 0\.
 plant 'decode: batches of a split overlap' ops/decode.hip 's|(i64)arguments\.batch \* arguments\.heads_q|(i64)arguments.heads_q|' "$decode --shape 2,6,2,3,300 --splits 3"
 plant 'decode: each split writes O and LSE' ops/decode.hip 's|^            continue;|            (void)0;|' "$decode --shape 1,6,2,3,300 --splits 3"
 plant 'decode: infinities of other splits' $spans 's|fmha_add_broken(rows, keys, split == 0 ? 0 : first \* \$(BK));|fmha_add_broken(rows, keys, 0);|' "$decode --causal"
+waves='--op decode --hd 512 --causal --shape 1,6,2,3,40'
+plant 'waves: the scores of one are left out' $kq 's/part < \$(sharing)/part < $(sharing - 1)/' "$waves"
+plant 'waves: columns of O are another wave'"'"'s' ops/forward.hip 's/rows\.v_first = keys\.v_first;/rows.v_first = keys.v_first ^ 128;/' "$waves"
+plant 'waves: columns of V are another wave'"'"'s' ops/tiles.hip 's/"keys\.v_first + t \* "/"(keys.v_first ^ 128) + t * "/' "$waves"
+plant 'waves: all have the first dimensions of Q' ops/forward.hip 's/rows\.k_first = keys\.k_first;/rows.k_first = 0;/' "$waves"
+plant 'waves: scores are read before they are there' $kq '/^FMHA_INLINE void fmha_add_scores/,/^}/ s/    fmha_barrier();//' "$waves"
 plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
 
 lanes=atoms/lanes_gcn.hip
