@@ -472,6 +472,90 @@ FMHA_API fmha_status fmha_merge(fmha_device *device, const fmha_merge_problem *p
 /* Does what the first call would do before its launch, as fmha_forward_prepare; addresses may be NULL. */
 FMHA_API fmha_status fmha_merge_prepare(fmha_device *device, const fmha_merge_problem *problem);
 
+/* ---- Appending ----------------------------------------------------------------------------------------------------
+ *
+ * Puts new keys and values behind those that a cache has: row j of what is new for sequence b becomes key seqlens_k[b]
+ * + j. The cache is contiguous or in pages. K may be rotated on its way (rotary embedding), and K and V made numbers of
+ * a small format; docs/append.md and docs/formats.md tell how. Nothing but the new rows is written, nor is a row that
+ * would be beyond seqlen_k.
+ */
+
+/* Of a cache's K and V. */
+enum fmha_kv_dtype {
+    FMHA_KV_SAME = 0, /* as dtype */
+    FMHA_KV_E4M3 = 1, /* fp8 of the OCP, one byte an element */
+    FMHA_KV_E5M2 = 2,
+    FMHA_KV_E4M3FNUZ = 3, /* fp8 of gfx942 */
+    FMHA_KV_E5M2FNUZ = 4,
+    FMHA_KV_MXFP4 = 5 /* two numbers in a byte, a scale byte for 32 of them */
+};
+
+/* What has a float32 scale of its own where K and V are fp8. */
+enum fmha_kv_scale { FMHA_KV_SCALE_HEAD = 0, FMHA_KV_SCALE_TOKEN = 1 };
+
+/* How the scales of mxfp4 are chosen: by the exponent of the largest magnitude, or one more from 1.75 of it on. */
+enum fmha_scale_rule { FMHA_SCALE_FLOOR = 0, FMHA_SCALE_THREE_QUARTERS = 1 };
+
+/* Which columns of K are pairs: i and i + rotary_dim / 2, or 2 i and 2 i + 1. */
+enum fmha_rotary { FMHA_ROTARY_OFF = 0, FMHA_ROTARY_NEOX = 1, FMHA_ROTARY_INTERLEAVED = 2 };
+
+typedef struct fmha_append_problem {
+    size_t struct_bytes;  /* sizeof(fmha_append_problem): FMHA_APPEND_PROBLEM_INIT sets it */
+    int32_t dtype;        /* of k_new and v_new: FMHA_DTYPE_F16 or FMHA_DTYPE_BF16 */
+    int32_t kv_dtype;     /* of k and v: enum fmha_kv_dtype */
+    int32_t kv_scale;     /* enum fmha_kv_scale; 0 unless k and v are fp8 */
+    int32_t scale_rule;   /* enum fmha_scale_rule; 0 unless k and v are mxfp4 */
+    int32_t head_dim;     /* of K, elements */
+    int32_t head_dim_v;   /* of V; 0: as head_dim */
+    int32_t without_v;    /* 1: there is K alone (MLA), and what belongs to V is not looked at; else 0 */
+    int32_t varlen;       /* enum fmha_varlen, of what is new */
+    int32_t page_size;    /* keys of a page, a power of two from 1 to 256; 0: the cache has no pages */
+    int32_t rotary;       /* enum fmha_rotary; what follows counts where it is not off */
+    int32_t rotary_dim;   /* columns of K that are rotated, even; */
+    int32_t rotary_first; /* the first of them; first and dim together at most head_dim */
+    int64_t batch, heads_k, seqlen_new, seqlen_k; /* 0 and up; seqlen_new: new rows of a sequence, of the longest where
+                                                     they differ; seqlen_k: rows that a sequence has room for */
+    int64_t tokens_new;                           /* of a packed batch: rows of k_new, cu_seqlens_new[batch] */
+    fmha_tensor k_new; /* [batch][heads_k][seqlen_new][head_dim], packed: [heads_k][tokens_new][head_dim]; read */
+    fmha_tensor v_new; /* the same of head_dim_v */
+    fmha_tensor k; /* [batch][heads_k][seqlen_k][head_dim], with pages [page][heads_k][page_size][head_dim]; written. Of
+                      mxfp4 its last dimension is head_dim / 2 bytes; strides of small formats are in bytes */
+    fmha_tensor v;
+    fmha_tensor k_scale; /* of small formats. fp8: float32 [batch][heads_k], read (strides of 0: one for all); of
+                            FMHA_KV_SCALE_TOKEN [batch][heads_k][seqlen_k] or [page][heads_k][page_size], written.
+                            mxfp4: bytes [batch or page][heads_k][row][ceil(head_dim / 32)], written */
+    fmha_tensor v_scale;
+    const int32_t *seqlens_k; /* [batch], the keys that each sequence has before, 0 and up; read */
+    const int32_t
+        *cu_seqlens_new;        /* [batch + 1], packed: where each sequence's new rows begin, and at last tokens_new */
+    const int32_t *seqlens_new; /* [batch], padded: new rows of each sequence, 0 to seqlen_new */
+    const int32_t *block_table; /* [batch][ceil(seqlen_k / page_size)], of a cache in pages: the pages of a sequence */
+    int64_t stride_block_table; /* elements from batch to batch of it, 0 and up */
+    const float *rotary_cos;    /* [seqlen_k][rotary_dim / 2], read: the cosines of the angles of each position */
+    const float *rotary_sin;    /* and their sines */
+    int64_t stride_rotary_cos_row, stride_rotary_sin_row; /* elements from position to position, 0 and up */
+    void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_append_problem;
+
+#ifdef __cplusplus
+#define FMHA_APPEND_PROBLEM_INIT fmha_append_problem_init()
+#else
+#define FMHA_APPEND_PROBLEM_INIT ((fmha_append_problem){.struct_bytes = sizeof(fmha_append_problem)})
+#endif
+static inline fmha_append_problem fmha_append_problem_init(void) {
+    fmha_append_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    return problem;
+}
+
+/* Starts on the problem's stream and returns; instances are found as fmha_forward finds them. One without new rows, or
+ * without room, is FMHA_OK and launches nothing. FMHA_ERROR_NO_INSTANCE: nothing serves it; the cache is untouched. */
+FMHA_API fmha_status fmha_append(fmha_device *device, const fmha_append_problem *problem);
+
+/* Does what the first call would do before its launch, as fmha_forward_prepare; addresses may be NULL. */
+FMHA_API fmha_status fmha_append_prepare(fmha_device *device, const fmha_append_problem *problem);
+
 /* ---- Where instances come from ------------------------------------------------------------------------------------
  */
 

@@ -147,6 +147,27 @@ for rotary in neox interleaved; do
     plant "append: $rotary: rounded toward zero" $append 's/= fmha_to_element(x\[j\]);/= fmha_to_element(x[j] * 0.9999f);/' "$options"
     plant "append: $rotary: V too" $append 's/if rotary and side == "k" then/if rotary then/' "$options"
 done
+small='--op append --hd 40 --hd-v 24 --align 16,2'
+plant 'append: small: scale of the neighbour' $append 's/scale_head"/scale_head + 1"/' "$small --kv-dtype e4m3"
+plant 'append: small: V by the scale of K' $append 's/"arguments\." \.\. side \.\. "_scale + key\.batch/"arguments.k_scale + key.batch/' "$small --kv-dtype e4m3"
+plant 'append: small: scales of V by strides of K' $append 's/\.\. stride \.\. "scale_row"/.. "arguments.stride_k_scale_row"/' "$small --kv-dtype mxfp4"
+plant 'append: small: scale of the slot in 32 bits' $append 's/key\.slot \* " \.\. stride \.\. "scale_row/(int)key.slot * (int)" .. stride .. "scale_row/' "$small --kv-dtype e5m2 --kv-scale token"
+plant 'append: small: multiplied by the inverse' $append 's|\$(values)\[i\]\[j\] / \$(by)|$(values)[i][j] * (1.0f / $(by))|' "$small --kv-dtype e4m3"
+plant 'append: small: numbers of the neighbour' $append 's/<< 8 \* (j % 4)/<< 8 * (3 - j % 4)/; s/<< 4 \* j/<< 4 * (j ^ 1)/' "$small --kv-dtype e4m3,mxfp4"
+plant 'append: small: four lanes of a token' $append 's/fmha_largest_of_8(/fmha_largest_of_4(/' "$small --kv-dtype e4m3 --kv-scale token"
+plant 'append: small: eight lanes of a block' $append 's/fmha_largest_of_4(/fmha_largest_of_8(/' "$small --kv-dtype mxfp4"
+plant 'append: small: every other scale' $append 's/if (at % 32 == 0)/if (at % 64 == 0)/' "$small --kv-dtype mxfp4"
+plant 'append: small: the scale before the rotation' $append 's/fmha_rotate(\$(new), at, \$(pieces)\[i\], rotary, \$(values)\[i\]);/for (int j = 0; j < 8; ++j) $(values)[i][j] = fmha_from_element($(pieces)[i][j]);/' "$small --kv-dtype e4m3 --kv-scale token --rotary"
+for rule in floor threequarters; do
+    plant "append: small: not by the rule $rule" $append 's/spec\.scale_rule == "threequarters"/spec.scale_rule ~= "threequarters"/' "$small --kv-dtype mxfp4 --scale-rule $rule"
+done
+plant 'append: small: infinity has a say in the scale' device/to_fp8.hip 's/return fmha_is_finite(x) ? \(.*\) : 0;/return \1;/' "$small --kv-dtype e4m3 --kv-scale token"
+plant 'append: small: rounded toward zero' device/to_fp8.hip 's/ + ((bits >> shift) \& 1) + (1u << (shift - 1)) - 1)/)/' "$small --kv-dtype e5m2"
+plant 'append: small: ties up' device/to_fp8.hip 's/((bits >> shift) \& 1) + (1u << (shift - 1)) - 1/(1u << (shift - 1))/' "$small --kv-dtype e4m3"
+plant 'append: small: fp4 rounded toward zero' device/to_fp4.hip 's/ + ((bits >> 22) \& 1) + 0x1fffff)/)/' "$small --kv-dtype mxfp4"
+plant 'append: small: beyond the largest is NaN' device/to_fp8.hip 's/return code < largest ? code : largest;/return code <= largest ? code : 0x7f;/' "$small --kv-dtype e4m3"
+plant 'append: small: infinity saturates' device/to_fp8.hip 's/fmha_is_finite(x) ? magnitude : infinity/magnitude/' "$small --kv-dtype e4m3"
+plant 'append: small: negative zeros of fnuz' device/to_fp8.hip 's/magnitude == 0 ? 0 : magnitude/magnitude/' "$small --kv-dtype e4m3fnuz"
 
 # Modifiers: each by a fault of its own arithmetic, and by one of the tensor or the loop that it takes part in.
 spans=ops/forward_spans.hip score=ops/score.hip

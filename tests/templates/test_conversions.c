@@ -9,6 +9,7 @@
 #include "fmha.h"
 #include "formats.h"
 #include "halves.h"
+#include "running.h"
 #include "template.h"
 
 enum { ITEMS = 256, FP8_CASES = 65536, FP4_CASES = 16 * 256, FP8_WORDS = 8, FP4_WORDS = 4, BLOCK = 32 };
@@ -110,47 +111,11 @@ static struct text make_text(void) {
 
 /* ---- Running ---- */
 
-struct target {
-    const char *name;
-    fmha_device *device;
-    fmha_module *module;
-};
-
-static struct target open_target(const char *name, int wave) {
-    struct target target = {.name = name};
+static struct target open_conversions(const char *name, int wave) {
     struct text text = make_text();
-    const fmha_source source = {.text = text.bytes, .symbol = "convert", .path = "conversions.hip", .wave = wave};
-    void *image;
-    size_t bytes;
-    cr_assert_eq(fmha_device_open(name, &target.device), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_source_compile(target.device, &source, &image, &bytes), FMHA_OK, "%s: %s", name,
-                 fmha_last_error());
-    cr_assert_eq(fmha_module_load(target.device, image, bytes, &target.module), FMHA_OK, "%s", fmha_last_error());
-    free(image);
+    struct target target = open_target(name, wave, text.bytes, "convert");
     text_free(&text);
     return target;
-}
-
-static void run_kernel(struct target *target, const char *symbol, uint32_t which, uint32_t groups, uint32_t items,
-                       const uint32_t *in, size_t in_bytes, uint32_t *out, size_t out_bytes) {
-    fmha_kernel *kernel;
-    struct {
-        void *in, *out;
-        uint32_t which;
-    } arguments = {.which = which};
-    cr_assert_eq(fmha_module_kernel(target->module, symbol, &kernel), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_memory_alloc(target->device, in_bytes, "in", &arguments.in), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_memory_alloc(target->device, out_bytes, "out", &arguments.out), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_memory_write(target->device, arguments.in, in, in_bytes), FMHA_OK, "%s", fmha_last_error());
-    const fmha_launch_config config = {.grid = {groups, 1, 1},
-                                       .workgroup = {items, 1, 1},
-                                       .arguments = &arguments,
-                                       .argument_bytes = 2 * sizeof(void *) + sizeof which};
-    cr_assert_eq(fmha_kernel_launch(kernel, &config), FMHA_OK, "%s: %s", symbol, fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(target->device, NULL), FMHA_OK, "%s: %s", symbol, fmha_last_error());
-    cr_assert_eq(fmha_memory_read(target->device, out, arguments.out, out_bytes), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_memory_free(target->device, arguments.in), FMHA_OK);
-    cr_assert_eq(fmha_memory_free(target->device, arguments.out), FMHA_OK);
 }
 
 /* Bits of the type; of a NaN any will do. */
@@ -210,7 +175,7 @@ static void check_fp4(struct target *target, enum half_type type) {
 }
 
 static void check_all(const char *name, int wave) {
-    struct target target = open_target(name, wave);
+    struct target target = open_conversions(name, wave);
     for (int format = FORMAT_E4M3; format <= FORMAT_E5M2FNUZ; format++)
         check_fp8(&target, format);
     check_fp4(&target, HALF_F16);
@@ -281,7 +246,7 @@ static void check_cost(struct target *target, const char *manual, const char *ro
 }
 
 Test(conversions, cost_what_the_manual_says, .timeout = 300) {
-    struct target target = open_target("isa:gfx1151", 32);
+    struct target target = open_conversions("isa:gfx1151", 32);
     char *manual, kernel[64];
     size_t length;
     struct error error;
