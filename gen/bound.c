@@ -78,6 +78,7 @@ static double modified_error(const struct reference_row *row, int64_t j, double 
 static double score_error(const struct reference_row *row, int64_t j, double nonzero) {
     const struct reference_problem *problem = row->problem;
     double relative = gamma_of(nonzero) + 1.5 * E + (problem->head_scale ? 0.5 * E : 0);
+    relative += problem->k_scaled ? 0.5 * E : 0;
     if (problem->softcap > 0)
         relative += 1.5 * E;
     double error = relative * row->score_mass[j] + (nonzero + 2) * FLUSHED;
@@ -188,6 +189,22 @@ static void sum_magnitudes(const struct reference_row *row, int64_t head_dim_v, 
     }
 }
 
+/* Of the row's key head, by key number. */
+static const double *v_scales_of(const struct reference_row *row) {
+    const struct reference_problem *problem = row->problem;
+    int64_t head_k = row->batch * problem->heads_k + row->head / (problem->heads_q / problem->heads_k);
+    return problem->v_scale + head_k * problem->seqlen_k;
+}
+
+/* The largest finite scale of V that the row sees. */
+static double largest_v_scale(const struct reference_row *row) {
+    double largest = 0;
+    for (int64_t j = 0; row->problem->v_scale && j < row->key_count; j++)
+        if (isfinite(v_scales_of(row)[row->key[j]]))
+            largest = fmax(largest, v_scales_of(row)[row->key[j]]);
+    return largest;
+}
+
 static double column_maximum(const struct reference_row *row, int64_t d) {
     double maximum = 0;
     for (int64_t j = 0; j < row->key_count; j++)
@@ -196,15 +213,26 @@ static double column_maximum(const struct reference_row *row, int64_t d) {
     return maximum;
 }
 
+/* A weight that becomes an operand times its key's scale is smaller by it than the largest such one at most, as which
+ * f16 keeps it; bf16 has exponents for all. 1 without such scales. */
+static double operand_share(enum half_type type, const struct reference_row *row, int64_t j, double largest) {
+    const struct reference_problem *problem = row->problem;
+    if (!problem->v_scale)
+        return 1;
+    double scale = v_scales_of(row)[row->key[j]];
+    return scale > 0 ? (type == HALF_F16 ? largest : 1) / scale : 1;
+}
+
 /* Whether an infinity of V may meet a weight that the kernel rounds to zero or drops, or a maximum of a later tile that
  * rescales it by zero: their product is NaN. */
 static bool infinity_may_vanish(enum half_type type, const struct terms *terms, const struct reference_row *row,
                                 int64_t d) {
-    double least = 4 * bound_absolute(type);
+    double largest = largest_v_scale(row);
     for (int64_t j = 0; j < row->key_count; j++)
         if (isinf(row->v[row->key[j] * row->v_stride + d]) &&
             ((row->kept && !row->kept[j]) ||
-             row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) < least))
+             row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) <
+                 4 * bound_absolute(type) * operand_share(type, row, j, largest)))
             return true;
     return false;
 }
@@ -214,30 +242,33 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
     double unit = bound_unit(type);
     /* P rounded, then a sum of its products that is rescaled on the way; l is such a sum of the unrounded weights. */
     double sum_error = gamma_of((double)terms->keys + terms->rescales);
-    double product_error = (1 + unit) * (1 + sum_error) - 1;
+    double product_error = (1 + unit) * (1 + sum_error) * (row->problem->v_scale ? 1 + 0.5 * E : 1) - 1;
+    double largest_scale = largest_v_scale(row), operand_shares = 0;
     /* The key that set the maximum has weight 1, so the computed l is 1 at least, whatever the scores' errors. */
     double l_least = fmax(1, row->sum * exp(-2 * terms->delta_max));
     double p_absolute = bound_absolute(type) / l_least;
     double weight_error_sum = 0, factor = row->keep_factor;
     for (int64_t j = 0; j < terms->keys; j++) {
         double error = terms->weight_error[j];
+        double absolute = p_absolute * operand_share(type, row, j, largest_scale);
         weight_error_sum += error;
-        coefficient[j] = factor * (error + (row->weight[j] + error) * product_error + p_absolute);
+        operand_shares += absolute;
+        coefficient[j] = factor * (error + (row->weight[j] + error) * product_error + absolute);
         if (row->kept && !row->kept[j])
             coefficient[j] = 0; /* a dropped weight is a zero */
     }
     sum_magnitudes(row, head_dim_v, coefficient, output);
     /* The quotient: l's own error, then a reciprocal and a multiplication. Dropout's factor has a difference rounded, a
      * reciprocal, and a product: of each weight before it becomes P, or of O. */
-    double quotient_error = (1 + (row->kept ? 5 : 2) * E) / (1 - fmin(sum_error, 0.5)) - 1;
+    double quotient_error =
+        (1 + ((row->kept ? 5 : 2) + (row->problem->v_scaled ? 1 : 0)) * E) / (1 - fmin(sum_error, 0.5)) - 1;
     double underflow = (2 * (double)terms->keys + terms->rescales + 2) * FLUSHED;
     for (int64_t d = 0; d < head_dim_v; d++) {
         double bound = output[d], magnitude = fabs(row->output[d]);
         /* Where scores cannot be told apart: both outputs are means of the same values, so their distance has an end.
          */
         if (weight_error_sum > 1)
-            bound =
-                fmin(bound, factor * (2 + product_error + (double)terms->keys * p_absolute) * column_maximum(row, d));
+            bound = fmin(bound, factor * (2 + product_error + operand_shares) * column_maximum(row, d));
         bound += (magnitude + bound) * quotient_error + underflow;
         bound += (magnitude + bound) * unit + bound_absolute(type); /* O rounded */
         if (isinf(row->output[d]))

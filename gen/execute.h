@@ -27,6 +27,7 @@ struct execute_request {
     const uint16_t *q_bits;      /* [batch][heads_q][seqlen_q][head_dim], bits of the instance's dtype, as the others */
     const uint16_t *k_bits;      /* [batch][heads_k][seqlen_k][head_dim] */
     const uint16_t *v_bits;      /* [batch][heads_k][seqlen_k][head_dim_v], whatever the instance's v_layout */
+    const struct kv_cache *cache; /* what an instance whose K and V are small reads in their place; or NULL */
     uint16_t *o_bits; /* receives [batch][heads_q][seqlen_q][head_dim_v]; EXECUTE_POISON where nothing was written */
     float *lse;       /* receives [batch][heads_q][seqlen_q], the same; NULL: the kernel gets no such buffer */
 };

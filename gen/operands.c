@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "kv_cache.h"
+#include "quantize.h"
 #include "user_modifier.h"
 
 /* LSE_GUARD: elements before and after it. ARRAY_GUARD_BYTES: before everything else but Q, K, V and O, as aligned as
@@ -134,6 +136,16 @@ static bool too_large(const struct making *making) {
                      problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q, problem->seqlen_k);
 }
 
+/* Bytes of a number of K and V: of mxfp4, whose rows are so many bytes, too. */
+static size_t cache_bytes(const struct making *making) {
+    return kv_cache_is_used(&making->instance->spec) ? sizeof(uint8_t) : sizeof(uint16_t);
+}
+
+/* Elements of a row of K or V, bytes where they are mxfp4; and of eight neighbouring ones. */
+static int64_t cache_columns(const struct making *making, int64_t head_dim) {
+    return has_word(making->instance, SPEC_KV_DTYPE, "mxfp4") ? head_dim / 2 : head_dim;
+}
+
 /* A tensor of queries, or of keys, as wide as a head dimension. */
 static struct tensor *add_rows(const struct making *making, enum fmha_buffer buffer, bool keys, int64_t columns) {
     const struct reference_problem *problem = making->problem;
@@ -141,7 +153,7 @@ static struct tensor *add_rows(const struct making *making, enum fmha_buffer buf
     bool paged = keys && making->paged;
     int64_t along = keys ? problem->seqlen_k : problem->seqlen_q;
     *tensor = (struct tensor){.label = fmha_buffer_names[buffer],
-                              .element_bytes = sizeof(uint16_t),
+                              .element_bytes = keys ? cache_bytes(making) : sizeof(uint16_t),
                               .output = buffer == FMHA_BUFFER_O,
                               .dimensions = 4,
                               .blocks = paged            ? making->page_count
@@ -192,20 +204,23 @@ static bool add_tensors(const struct making *making) {
     struct operands *operands = making->operands;
     int64_t alignment = execute_alignment(making->instance), head_dim = making->problem->head_dim,
             head_dim_v = making->problem->head_dim_v;
+    int64_t of_cache = alignment == 1 ? 1 : cache_columns(making, alignment);
     struct tensor *o = add_rows(making, FMHA_BUFFER_O, false, head_dim_v);
     enum fmha_buffer k = making->latent ? FMHA_BUFFER_KV : FMHA_BUFFER_K;
+    struct tensor *of_k = add_rows(making, k, true, cache_columns(making, head_dim));
     if (!tensor_lay(add_rows(making, FMHA_BUFFER_Q, false, head_dim), &request->q, alignment) ||
-        !tensor_lay(add_rows(making, k, true, head_dim), &request->k, alignment) ||
-        !tensor_lay(o, &request->o, alignment))
+        !tensor_lay(of_k, &request->k, of_cache) || !tensor_lay(o, &request->o, alignment))
         return too_large(making);
     o->elements += guard_elements(making->instance, o);
     operands->contents[FMHA_BUFFER_Q] = request->q_bits;
-    operands->contents[k] = request->k_bits;
+    const struct kv_cache *cache = request->cache;
+    operands->contents[k] = cache ? cache->k.numbers : (const void *)request->k_bits;
     if (making->latent)
         return true;
-    if (!tensor_lay(add_rows(making, FMHA_BUFFER_V, true, head_dim_v), &request->v, alignment))
+    struct tensor *of_v = add_rows(making, FMHA_BUFFER_V, true, cache_columns(making, head_dim_v));
+    if (!tensor_lay(of_v, &request->v, of_cache))
         return too_large(making);
-    operands->contents[FMHA_BUFFER_V] = request->v_bits;
+    operands->contents[FMHA_BUFFER_V] = cache ? cache->v.numbers : (const void *)request->v_bits;
     return !making->transposed || !request->v_bits ||
            (operands->contents[FMHA_BUFFER_V] = transposed_v(making)) != NULL;
 }
@@ -245,6 +260,51 @@ static bool add_partial(const struct making *making, enum fmha_buffer buffer, in
     if (!tensor_lay(tensor, &(struct tensor_layout){.order = TENSOR_BHSD, .offset = LSE_GUARD}, 1))
         return too_large(making);
     tensor->elements += LSE_GUARD + making->instance->spec.value[SPEC_BLOCK_M] * columns;
+    return true;
+}
+
+/* Scales of K or V: [batch][heads_k], of packed keys [heads_k], or one for all; or in rows like K. What is next to them
+ * is never another scale. */
+static bool add_scales(const struct making *making, enum fmha_buffer buffer) {
+    const bool of_v = buffer == FMHA_BUFFER_V_SCALE;
+    const bool mxfp4 = has_word(making->instance, SPEC_KV_DTYPE, "mxfp4");
+    const bool per_token = has_word(making->instance, SPEC_KV_SCALE, "token");
+    const struct kv_cache *cache = making->request->cache;
+    int64_t *strides =
+        &making->operands->launch.value[of_v ? FMHA_VALUE_STRIDE_V_SCALE_BATCH : FMHA_VALUE_STRIDE_K_SCALE_BATCH];
+    int64_t head_dim = of_v ? making->problem->head_dim_v : making->problem->head_dim;
+    struct tensor *tensor = add_rows(making, buffer, true, mxfp4 ? ceil_div(head_dim, QUANTIZE_BLOCK) : 1);
+    struct tensor_layout layout = of_v ? making->request->v : making->request->k;
+    layout = (struct tensor_layout){.order = layout.order,
+                                    .offset = LSE_GUARD,
+                                    .row_padding = of_v ? 2 : 1,
+                                    .head_padding = of_v ? 5 : 3,
+                                    .block_padding = of_v ? 11 : 7};
+    if (!mxfp4) {
+        tensor->element_bytes = sizeof(float);
+        tensor->first_dimension = 0;
+        tensor->dimensions = 3;
+    }
+    const bool one = cache && cache->shared;
+    if (!mxfp4 && !per_token) {
+        *tensor = (struct tensor){.label = tensor->label,
+                                  .element_bytes = sizeof(float),
+                                  .dimensions = 3,
+                                  .blocks = one || tensor->starts ? 1 : making->problem->batch,
+                                  .heads = one ? 1 : making->problem->heads_k,
+                                  .rows = 1,
+                                  .columns = 1,
+                                  .length = 1};
+        tensor->batch = tensor->blocks;
+    }
+    if (!tensor_lay(tensor, &layout, 1))
+        return too_large(making);
+    if (cache)
+        making->operands->contents[buffer] = mxfp4 ? (of_v ? cache->v.blocks : cache->k.blocks)
+                                                   : (const void *)(of_v ? cache->v.scales : cache->k.scales);
+    strides[0] = one || tensor->starts ? 0 : tensor->stride_block;
+    strides[1] = one ? 0 : tensor->stride_head;
+    strides[2] = tensor->stride_row;
     return true;
 }
 
@@ -462,6 +522,9 @@ static bool add_one(const struct making *making, enum fmha_buffer buffer) {
         return !problem->sink || add_of_heads(making, buffer, problem->sink, 1, 0, 1);
     case FMHA_BUFFER_HEAD_SCALE:
         return !problem->head_scale || add_of_heads(making, buffer, problem->head_scale, 1, 0, 1);
+    case FMHA_BUFFER_K_SCALE:
+    case FMHA_BUFFER_V_SCALE:
+        return add_scales(making, buffer);
     case FMHA_BUFFER_BIAS:
         return !problem->bias.values ||
                add_plane(making, &problem->bias,

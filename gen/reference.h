@@ -59,6 +59,10 @@ struct reference_problem {
 
     const double *sink; /* [heads_q]: a score without a value, in the denominator and LSE; -INFINITY: none */
 
+    /* Of values that a kernel reads as numbers with float32 scales, for bounds alone. */
+    bool k_scaled, v_scaled; /* it multiplies scores, and O or weights, by them */
+    const double *v_scale;   /* [batch][heads_k][seqlen_k]: magnitudes where weights are multiplied; NULL: O is */
+
     int64_t splits; /* more than 1: what is held against it was merged from so many parts of the keys by float32 LSEs */
     double dropout; /* probability: see reference_keeps */
     uint64_t dropout_seed, dropout_offset;

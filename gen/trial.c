@@ -82,6 +82,7 @@ void trial_free(struct trial *trial) {
     free(trial->lse_expected);
     free(trial->lse_bound);
     free(trial->bias);
+    kv_cache_free(&trial->cache);
     *trial = (struct trial){0};
 }
 
@@ -195,19 +196,27 @@ static struct execute_request request_of(const struct trial *trial, const struct
     request.q_bits = trial->q;
     request.k_bits = trial->k;
     request.v_bits = trial->v;
+    request.cache = trial->cache.k.numbers ? &trial->cache : NULL;
     return request;
 }
 
 bool trial_run(struct trial *trial, const struct execute_target *target, const struct execute_request *layouts,
                bool with_lse, struct findings *findings, struct error *error) {
+    const struct instance *instance = target->instance;
+    const bool small = kv_cache_is_used(&instance->spec);
+    if (small && !kv_cache_make(&instance->spec, &trial->problem, trial->type, trial->seed, trial->k, trial->v,
+                                &trial->cache, error))
+        return false;
     struct execute_request request = request_of(trial, layouts);
     request.o_bits = trial->o;
     request.lse = with_lse ? trial->lse : NULL;
-    if (!execute_check(target->instance, &request, error) || !run_kernel(trial, target, &request, findings, error))
+    if (!execute_check(instance, &request, error) || !run_kernel(trial, target, &request, findings, error))
         return false;
-    double *values = to_values(target->instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
-    values = to_values(target->instance, trial->type, trial->k, k_elements(&trial->problem), values);
-    to_values(target->instance, trial->type, trial->v, v_elements(&trial->problem), values);
+    double *of_k = to_values(instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
+    double *of_v = to_values(instance, trial->type, trial->k, k_elements(&trial->problem), of_k);
+    to_values(instance, trial->type, trial->v, v_elements(&trial->problem), of_v);
+    if (small)
+        kv_cache_read(&trial->cache, trial->type, instance->flushes_subnormals, of_k, of_v, &trial->problem);
     struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;

@@ -6,6 +6,7 @@
 #include "execute.h"
 #include "findings.h"
 #include "halves.h"
+#include "kv_cache.h"
 #include "reference.h"
 
 struct trial {
@@ -14,6 +15,8 @@ struct trial {
     int64_t rows;             /* batch x heads_q x seqlen_q, those that do not exist included */
     uint16_t *q, *k, *v;      /* inputs, packed as execute.h says; filled by the caller; v of no elements where it is a
                                  view of k */
+    uint64_t seed;            /* of the scales of small formats; the caller's too */
+    struct kv_cache cache;    /* of instances whose K and V are small: what is made of k and v */
     uint16_t *o;              /* what the kernel wrote */
     float *lse;               /* the same */
     double *values;           /* of q, then k, then v */

@@ -223,6 +223,9 @@ static bool list_cases(struct session *session, struct error *error) {
             one->q.order = one->k.order = one->v.order = one->o.order = order;
         }
     }
+    if (kv_cache_is_used(&session->instance->spec)) /* what a run quantizes is not what another one does */
+        for (size_t index = 0; index < session->case_count; index++)
+            session->cases[index].identity = STANDING_ALONE;
     set_splits(session);
     return true;
 }
@@ -609,6 +612,7 @@ static bool run_case(void *context, size_t index, struct verify_case *result) {
     struct trial *trial = next_trial(&work, &problem);
     bool done = trial != NULL;
     if (done) {
+        trial->seed = seed;
         inputs_make(one->inputs, &trial->problem, session->type, seed, trial->q, trial->k, trial->v);
         if (one->identity == STANDING_SHIFTED)
             set_first_columns(trial, 0);

@@ -1,6 +1,7 @@
 //% -- Forward attention: O = softmax(scale Q K^T + mask) V and LSE = log sum exp, in one pass over the keys.
 //% --   ops/tiles.hip         how K and V reach the matrix unit
 //% --   ops/pages.hip         where their rows stand in pages
+//% --   ops/cache.hip         how they are stored, where that is smaller than Q
 //% --   ops/forward_kq.hip    S^T = K Q^T: a lane owns a query        ops/forward_qk.hip    S = Q K^T
 //% -- Both orientations define struct fmha_rows and the functions on it that the kernel below calls.
 //%
@@ -14,12 +15,13 @@
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
 //%
-//% if spec.kv_dtype ~= "same" then
+//% if latent and spec.kv_dtype ~= "same" then
 //%     fail("--kv-dtype " .. spec.kv_dtype .. " with --op " .. spec.op .. ": expected K and V of the type of Q; leave out --kv-dtype")
 //% end
 //% if spec.kv_math == "native" then
 //%     fail("--kv-math native: expected convert for --op " .. spec.op .. " with --kv-dtype " .. spec.kv_dtype .. "; leave it out")
 //% end
+//% include("ops/cache.hip")
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
 //% end
@@ -61,11 +63,12 @@
 //% -- With --v-slices a workgroup computes all of Q K^T and `DV` columns of O: whole tiles, so that the last slice has columns of the one before.
 //% local slices, DV = spec.v_slices, spec.head_dim_v
 //% if slices > 1 then
-//%     DV = (DV + slices * key_rows - 1) // (slices * key_rows) * key_rows
+//%     local columns = cache.mx and 32 or key_rows
+//%     DV = (DV + slices * columns - 1) // (slices * columns) * columns
 //%     local needed = (spec.head_dim_v + DV - 1) // DV
 //%     if needed < slices then
 //%         fail("--v-slices " .. slices .. " with head dimension " .. spec.head_dim_v .. " of V and --matrix " .. spec.matrix .. ": expected slices of whole tiles of "
-//%              .. key_rows .. " columns that differ: use --v-slices " .. needed)
+//%              .. columns .. " columns that differ: use --v-slices " .. needed)
 //%     end
 //% end
 //%
@@ -124,6 +127,13 @@
     int first[$(forward.wave_tiles)], count; /* number of a tile's first row among those of the key head, and how many there are */
 //%     end
 //% end
+//% forward.scale_members = function()
+//%     if cache.fp8 and not cache.token then
+    float v_scale; /* of the key head; the same in all lanes */
+//%     end
+//% end
+//% -- What O is to be multiplied with when it is divided by l.
+//% forward.numerator = cache.fp8 and not cache.token and "rows.v_scale"
 //% forward.slice_members = function()
 //%     if slices > 1 then
     int v_first; /* first column of V and O that the workgroup has; the same in all lanes */
@@ -162,10 +172,12 @@
 //% local s_at = p_at + p_elements
 //% local s_elements = sharing > 1 and 2 * spec.waves * forward.wave_tiles * BK * N or 0 -- one float a score
 //% local flag_at = 2 * (s_at + s_elements)
-//% local pages_at = flag_at + tiles.flag_bytes
+//% local scales_at = flag_at + tiles.flag_bytes
+//% local pages_at = scales_at + tiles.scale_bytes
 //% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
-//%     local least = (spec.head_dim_v + 8 * key_rows - 1) // (8 * key_rows) * key_rows -- columns of a slice of eight
+//%     local columns = cache.mx and 32 or key_rows
+//%     local least = (spec.head_dim_v + 8 * columns - 1) // (8 * columns) * columns -- columns of a slice of eight
 //%     local fits_sliced = DV > least and lds_bytes - 2 * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k" ..
@@ -182,9 +194,11 @@
 //%     local dims = (tensor == "v" or tensor == "o") and "head_dim_v" or "head_dim"
 //%     local rows = of_queries and (packed and "tokens_q" or "seqlen_q") or paged and "page_size" or packed and "tokens_k" or "seqlen_k"
 //%     local shape = tensor == "v" and spec.v_layout == "transposed" and dims .. " " .. rows or rows .. " " .. dims
-//%     local stride = "stride_" .. tensor .. "_"
+//%     local stride, of_cache = "stride_" .. tensor .. "_", cache.small and not of_queries
+//%     if of_cache and cache.mx then shape = rows .. " " .. dims .. "/2" end
 //%     argument {
-//%         name = tensor, kind = "buffer", type = spec.dtype, access = tensor == "o" and "write" or "read", align = spec.align,
+//%         name = tensor, kind = "buffer", type = of_cache and cache.type or spec.dtype, access = tensor == "o" and "write" or "read",
+//%         align = not of_cache and spec.align or fast and cache.bytes(8) or 1,
 //%         shape = (outer[tensor] and outer[tensor] .. " " or "") .. heads .. shape,
 //%         strides = (outer[tensor] and stride .. "batch " or "") .. (heads ~= "" and stride .. "head " or "") .. stride .. "row 1",
 //%     }
@@ -193,7 +207,8 @@
 //%     for _, axis in ipairs { "batch", "head", "row" } do
 //%         if (axis ~= "batch" or outer[tensor]) and (axis ~= "head" or tensor ~= "kv") then
 //%             argument { name = "stride_" .. tensor .. "_" .. axis, kind = "value", type = "i64" }
-//%             if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % 8", "equals", 0) end
+//%             local eight = (tensor == "q" or tensor == "o") and 8 or cache.units(8)
+//%             if fast then constraint("stride_" .. tensor .. "_" .. axis .. " % " .. eight, "equals", 0) end
 //%         end
 //%     end
 //% end
@@ -225,6 +240,7 @@
 //%     constraint("page_size", "max", 256)
 //%     constraint("256 % page_size", "equals", 0) -- a power of two
 //% end
+//% cache.arguments(cache.rows and (outer.k or "") or packed_keys and "" or "batch", paged and "page_size" or packed and "tokens_k" or "seqlen_k")
 //% score.arguments()
 //% if decode then decode.arguments() end
 //%
@@ -249,7 +265,7 @@
 //%     grid = { decode and "splits" or "ceil_div(seqlen_q, " .. block_q .. ")", heads, "batch" },
 //%     lds_bytes = lds_bytes,
 //%     flop_per_tile = 2 * spec.block_m * BK * (D + DV),
-//%     bytes_per_tile = 2 * BK * (D + DV),
+//%     bytes_per_tile = BK * cache.bytes(D + DV) + (cache.mx and BK * (D + DV) // 32 or cache.token and 8 * BK or 0),
 //%     matrix_per_tile = row_tiles * sharing * forward.key_steps * (forward.k_steps + forward.v_steps) * atom.instructions,
 //%     flushes_subnormals = arch.flushes_subnormals,
 //% }
@@ -263,6 +279,12 @@
 //% if paged then
 /* Key j of sequence b is row j % page_size of page block_table[b][j / page_size], of K and of V. */
 //% end
+//% if cache.mx then
+/* K and V are mxfp4: two numbers in a byte, the low nibble first, and an E8M0 scale for each 32 of a row; their strides are in bytes. */
+//% elseif cache.small then
+//%     local of_scales = cache.token and "a row has a scale." or "a key head of a batch has a scale; equal for all where the strides are 0."
+/* K and V are fp8, $(spec.kv_dtype), times a scale: $(of_scales) */
+//% end
 struct fmha_forward_arguments {
 //% local c_types = { f16 = "element", bf16 = "element", f32 = "float", i32 = "int", i64 = "i64", u32 = "u32", u8 = "unsigned char" }
 //% for _, a in ipairs(arguments) do
@@ -272,6 +294,7 @@ struct fmha_forward_arguments {
 };
 
 //% if score.any then score.emit() end
+//% if cache.evens then cache.units_of_rows() end
 //% include("ops/forward_" .. spec.orientation .. ".hip")
 
 //% if tiles.ahead then
@@ -428,12 +451,21 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     keys.v = arguments.v + batch * arguments.stride_v_batch + key_head * arguments.stride_v_head;
 //% end
 //% if slices > 1 then
-//%     local first = spec.v_layout == "transposed" and "v_first * arguments.stride_v_row" or "v_first"
+//%     local first = spec.v_layout == "transposed" and "v_first * arguments.stride_v_row" or cache.mx and "v_first / 2" or "v_first"
     keys.v += $(first);
 //% end
 //% local k_row, v_row = "arguments.stride_" .. forward.k .. "_row", "arguments.stride_" .. forward.v .. "_row"
     keys.k_stride = $(k_row);
     keys.v_stride = $(v_row);
+//% for _, kind in ipairs(cache.rows and { "k", "v" } or {}) do
+//%     local scales, scale_stride, stride = "keys." .. kind .. "_scales", "keys." .. kind .. "_scale_stride", "arguments.stride_" .. forward[kind] .. "_scale_"
+//%     local place, row = "arguments." .. forward[kind] .. "_scale", stride .. "row"
+//%     if not paged then place = place .. (packed and " + first_key * " .. stride .. "row" or " + batch * " .. stride .. "batch") end
+//%     if not latent then place = place .. " + key_head * " .. stride .. "head" end
+//%     if kind == "v" and slices > 1 and cache.mx then place = place .. " + v_first / 32" end
+    $(scales) = $(place);
+    $(scale_stride) = $(row);
+//% end
     keys.thread = thread;
     keys.lane = lane;
     keys.seqlen_k = seqlen_k;
@@ -446,6 +478,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //%     end
 //%     if tiles.flag_bytes > 0 then
     keys.v_broken_lds = (u32 *)(lds + $(flag_at));
+//%     end
+//%     if cache.token then
+    keys.k_scale_lds = (float *)(lds + $(scales_at));
+    keys.v_scale_lds = keys.k_scale_lds + $(BK);
 //%     end
 //% end
 //% if paged then pages.begin("(i64 *)(lds + " .. pages_at .. ")") end
@@ -470,6 +506,19 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     rows.v_own = (u32)(v_slice * $(DV) - v_first);
 //% end
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+//% local head_scaled = cache.fp8 and not cache.token
+//% if head_scaled then
+//%     local function scale_of(tensor)
+//%         local stride, places = "arguments.stride_" .. tensor .. "_scale_", {}
+//%         if not packed_keys then places[1] = "batch * " .. stride .. "batch" end
+//%         if not latent then places[#places + 1] = "key_head * " .. stride .. "head" end
+//%         return "fmha_scale(arguments." .. tensor .. "_scale[" .. (places[1] and table.concat(places, " + ") or "0") .. "])"
+//%     end
+//%     local of_k, of_v = scale_of(forward.k), scale_of(forward.v)
+    const float k_scale = $(of_k);
+    rows.scale_log2 *= k_scale;
+    rows.v_scale = $(of_v);
+//% end
 //% if forward.diagonal and spec.mask == "causal-bottom-right" then
     rows.diagonal = seqlen_k - $(forward.seqlen_q); /* query i sees keys up to i + diagonal */
 //% elseif forward.diagonal then
@@ -508,6 +557,11 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r)
         fmha_score_rows(rows.score, arguments, batch, r, rows.head[r]);
+//%         if head_scaled and spec.head_scale == "on" then
+#pragma unroll
+    for (int r = 0; r < $(forward.wave_tiles); ++r)
+        rows.score.scale[r] *= k_scale;
+//%         end
 //%     end
 //% end
     fmha_begin(rows, arguments, batch);

@@ -27,6 +27,10 @@ struct fmha_rows {
 //% forward.split_members()
 //% forward.sequence_members()
 //% forward.slice_members()
+//% forward.scale_members()
+//% if cache.evens then
+    u32 v_unit[$(R)]; /* bits of the power of two that O of the lane's row is in units of */
+//% end
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -72,6 +76,9 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     for (int r = 0; r < $(R); ++r) {
         rows.m[r] = -fmha_infinity();
         rows.l[r] = 0.0f;
+//% if cache.evens then
+        rows.v_unit[r] = 0x00800000;
+//% end
 #pragma unroll
         for (int t = 0; t < $(VT); ++t)
             rows.o[r][t] = (accumulator)(0.0f);
@@ -204,6 +211,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int i = 0; i < $(L); ++i) {
                 s[r][j][i] *= $(score.scale);
+//% if cache.token then
+                s[r][j][i] *= keys.k_scale_lds[(u32)j * $(M) + fmha_group_first(rows.group) + (u32)i];
+//% end
 //% if score.transforms then
                 s[r][j][i] = fmha_modify(rows.score, r, s[r][j][i], query, first_key + j * $(M) + i);
 //%     if score.fence then
@@ -231,6 +241,61 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 
         /* P = 2^(S - m'), l = alpha l + rowsum P */
         float sum = 0.0f;
+//% if cache.token then
+//%     if cache.evens then
+        float largest = 0.0f;
+//%     end
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+//%     local exponent = forward.exponent("s[r][j][i]")
+#pragma unroll
+            for (int i = 0; i < $(L); ++i) {
+                s[r][j][i] = __builtin_amdgcn_exp2f($(exponent));
+                sum += s[r][j][i];
+            }
+//%     if score.weights then
+            float weight[$(L)];
+#pragma unroll
+            for (int i = 0; i < $(L); ++i)
+                weight[i] = s[r][j][i];
+#pragma unroll
+            for (int i = 0; i < $(L); i += $(score.run)) {
+                fmha_weigh(rows.score, r, weight + i, query, first_key + j * $(M) + i);
+                FMHA_SCHEDULE_FENCE();
+            }
+#pragma unroll
+            for (int i = 0; i < $(L); ++i)
+                s[r][j][i] = weight[i];
+//%     end
+            /* V's scale goes into the weight, not into l. */
+#pragma unroll
+            for (int i = 0; i < $(L); ++i) {
+                s[r][j][i] *= keys.v_scale_lds[(u32)j * $(M) + fmha_group_first(rows.group) + (u32)i];
+//%     if cache.evens then
+                largest = __builtin_fmaxf(largest, __builtin_fabsf(s[r][j][i]));
+//%     end
+            }
+        }
+//%     if cache.evens then
+        float shrink;
+        const float per_unit = fmha_unit(rows.v_unit[r], fmha_group_max(largest), shrink);
+//%     end
+#pragma unroll
+        for (int j = 0; j < $(J); ++j) {
+            u32 own[$(L // 2)];
+//%     local of_unit = cache.evens and " * per_unit" or ""
+//%     local low, high = "s[r][j][i]" .. of_unit, "s[r][j][i + 1]" .. of_unit
+#pragma unroll
+            for (int i = 0; i < $(L); i += 2)
+                own[i / 2] = fmha_pack($(low), $(high));
+            p[r][j] = fmha_gather_operand(own, rows.group);
+        }
+        rows.l[r] = rows.l[r] * alpha + sum;
+//%     local factor = cache.evens and "alpha * shrink" or "alpha"
+#pragma unroll
+        for (int t = 0; t < $(VT); ++t)
+            rows.o[r][t] *= $(factor);
+//% else
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
             u32 own[$(L // 2)];
@@ -267,6 +332,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
         for (int t = 0; t < $(VT); ++t)
             rows.o[r][t] *= alpha;
+//% end
 //% if R > 1 then
         FMHA_SCHEDULE_FENCE(); /* one tile of rows after the other: fewer registers */
 //% end
@@ -328,6 +394,7 @@ FMHA_INLINE void fmha_store_row($(parameters))
     }
 }
 
+//% local numerator = cache.evens and "__builtin_bit_cast(float, rows.v_unit[r])" or forward.numerator
 //% local decode = spec.op ~= "forward" and decoding
 //% if decode then decode.store_row(parameters, own) end
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
@@ -345,12 +412,14 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
 //% end
 //% if score.finishes then
 //%     local whole, begin = forward.l:gsub("^l", "fmha_group_sum(rows.l[r])"), forward.factor
+//%     if numerator then begin = begin .. " * " .. numerator end
         float m = rows.m[r], l = $(whole), factor = $(begin);
         fmha_finish(rows.score, r, m, l, factor);
         const float inverse = l == 0.0f ? 0.0f : factor / l;
 //% else
         const float l = fmha_group_sum(rows.l[r]);
-        const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
+//%     local dividend = numerator or "1.0f"
+        const float inverse = l == 0.0f ? 0.0f : $(dividend) / l;
 //% end
 //% if decode then
         if (rows.first[r] + (int)(lane % $(N)) >= rows.count)

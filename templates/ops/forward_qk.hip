@@ -27,6 +27,10 @@ struct fmha_rows {
     int query[$(R)], head[$(R)]; /* first query and head of a tile; the same in all lanes */
 //% forward.sequence_members()
 //% forward.slice_members()
+//% forward.scale_members()
+//% if cache.evens then
+    u32 v_unit[$(R)][$(L)]; /* bits of the power of two that O of a row is in units of */
+//% end
     float scale_log2;
 //% if forward.diagonal then
     int diagonal;
@@ -74,6 +78,9 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
         for (int i = 0; i < $(L); ++i) {
             rows.m[r][i] = -fmha_infinity();
             rows.l[r][i] = 0.0f;
+//% if cache.evens then
+            rows.v_unit[r][i] = 0x00800000;
+//% end
         }
 #pragma unroll
         for (int t = 0; t < $(VT); ++t)
@@ -175,6 +182,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 #pragma unroll
             for (int j = 0; j < $(J); ++j) {
                 s[r][j][i] *= $(score.scale);
+//% if cache.token then
+                s[r][j][i] *= keys.k_scale_lds[(u32)j * $(N) + rows.lane % $(N)];
+//% end
 //% if score.transforms then
                 s[r][j][i] = fmha_modify(rows.score, r, s[r][j][i], first_query + i, first_key + j * $(N));
 //%     if score.fence then
@@ -215,12 +225,33 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 const float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
 //% end
+//% if cache.token then
+                s[r][j][i] = weight * keys.v_scale_lds[(u32)j * $(N) + rows.lane % $(N)]; /* into the weight, not into l */
+            }
+//%     if cache.evens then
+            float largest = 0.0f, shrink;
+#pragma unroll
+            for (int j = 0; j < $(J); ++j)
+                largest = __builtin_fmaxf(largest, __builtin_fabsf(s[r][j][i]));
+            const float per_unit = fmha_unit(rows.v_unit[r][i], fmha_row_max(largest), shrink);
+//%     end
+//%     local of_unit, factor = cache.evens and " * per_unit" or "", cache.evens and "alpha * shrink" or "alpha"
+//%     local weight = "s[r][j][i]" .. of_unit
+#pragma unroll
+            for (int j = 0; j < $(J); ++j)
+                rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element($(weight));
+            rows.l[r][i] = rows.l[r][i] * alpha + sum;
+#pragma unroll
+            for (int t = 0; t < $(VT); ++t)
+                rows.o[r][t][i] *= $(factor);
+//% else
                 rows.p_lds[r][fmha_row(fmha_group_first(rows.group) + (u32)i) * $(forward.p_row) + (u32)j * $(N) + rows.lane % $(N)] = fmha_to_element(weight);
             }
             rows.l[r][i] = rows.l[r][i] * alpha + sum;
 #pragma unroll
             for (int t = 0; t < $(VT); ++t)
                 rows.o[r][t][i] *= alpha;
+//% end
         }
 //% if R > 1 then
         FMHA_SCHEDULE_FENCE(); /* one tile of rows after the other: fewer registers */
@@ -259,6 +290,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     fmha_wave_barrier(); /* P of the next tile overwrites this one */
 }
 
+//% local numerator = cache.evens and "__builtin_bit_cast(float, rows.v_unit[r][i])" or forward.numerator
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */
 FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch)
 {
@@ -274,11 +306,13 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
             const int query = rows.query[r] + (int)fmha_group_first(lane / $(N)) + i;
 //% if score.finishes then
 //%     local whole, begin = forward.l:gsub("^l", "fmha_row_sum(rows.l[r][i])"), forward.factor
+//%     if numerator then begin = begin .. " * " .. numerator end
             float m = rows.m[r][i], l = $(whole), factor = $(begin);
             fmha_finish(rows.score, r, m, l, factor);
             const float inverse = l == 0.0f ? 0.0f : factor / l;
 //% else
-            const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : 1.0f / l;
+//%     local dividend = numerator or "1.0f"
+            const float l = fmha_row_sum(rows.l[r][i]), inverse = l == 0.0f ? 0.0f : $(dividend) / l;
 //% end
             if (query < $(forward.seqlen_q)) {
                 element *o = o_head + query * arguments.stride_o_row;

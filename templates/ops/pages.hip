@@ -33,7 +33,9 @@
 //% end
 //% local k_at, v_at, put_at = at(k_own, 0), at(v_own, BK), at(false, 0)
 //% local rows = (both and 2 or 1) * entries
-//% pages = { ahead = ahead, between = shared and ahead, lds_bytes = 8 * rows * (shared and 1 or spec.waves) }
+//% local lists = cache.rows and 2 or 1 -- the second one has the rows' scales
+//% local unit, unit_bytes = cache.unit, cache.unit_bytes
+//% pages = { ahead = ahead, between = shared and ahead, lds_bytes = 8 * rows * lists * (shared and 1 or spec.waves) }
 //% pages.tile = not ahead and "tile" or score.jumps and "next" or "fmha_min(tile + 1, tiles - 1)"
 //% pages.next = not ahead and (score.jumps and "next" or "tile + 1") or score.jumps and "after" or "fmha_min(tile + 2, tiles - 1)"
 //% pages.members = function()
@@ -41,18 +43,26 @@
     i64 k_page, v_page;     /* elements from page to page */
     u32 page_shift;         /* log2 of the keys of a page */
     i64 *rows_lds;          /* bytes from k to the rows of a tile's keys, then from v */
+//%     if cache.rows then
+    i64 k_scale_page, v_scale_page; /* of scales; and behind the rows in LDS stand those of the scales */
+//%     end
 //%     if both then
     u32 rows_at; /* where in them the next tile's are, and in the other half the step's own */
 //%     end
     u32 page_next[$(asked)]; /* pages of the thread's keys, one tile ahead of their rows */
 //% end
 //% pages.begin = function(lds)
-//%     local own_lds = shared and lds or lds .. " + wave * " .. rows
+//%     local own_lds = shared and lds or lds .. " + wave * " .. rows * lists
     keys.block_table = arguments.block_table + batch * arguments.stride_block_table;
     keys.page_shift = (u32)__builtin_ctz((u32)arguments.page_size);
 //%     local k_page, v_page = "arguments.stride_" .. forward.k .. "_batch", "arguments.stride_" .. forward.v .. "_batch"
     keys.k_page = $(k_page);
     keys.v_page = $(v_page);
+//%     if cache.rows then
+//%         local k_scale_page, v_scale_page = "arguments.stride_" .. forward.k .. "_scale_batch", "arguments.stride_" .. forward.v .. "_scale_batch"
+    keys.k_scale_page = $(k_scale_page);
+    keys.v_scale_page = $(v_scale_page);
+//%     end
     keys.rows_lds = $(own_lds);
 //%     if both then
     keys.rows_at = 0;
@@ -85,7 +95,11 @@ FMHA_INLINE u32 fmha_page(const struct fmha_keys &keys, u32 key)
 FMHA_INLINE i64 fmha_row_in_page(const struct fmha_keys &keys, u32 key, u32 page, i64 page_stride, i64 row_stride)
 {
     const u32 row = key & ((1u << keys.page_shift) - 1);
-    return ((i64)page * page_stride + (i64)row * row_stride) * 2;
+//%     if unit_bytes > 1 then
+    return ((i64)page * page_stride + (i64)row * row_stride) * $(unit_bytes);
+//%     else
+    return (i64)page * page_stride + (i64)row * row_stride;
+//%     end
 }
 
 /* Asks for the pages of a tile's keys. */
@@ -120,6 +134,10 @@ FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
         const bool of_k = $(of_k);
         const i64 page_stride = of_k ? keys.k_page : keys.v_page, row_stride = of_k ? keys.k_stride : keys.v_stride;
         keys.rows_lds[$(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], page_stride, row_stride);
+//%     if cache.rows then
+        const i64 scale_page = of_k ? keys.k_scale_page : keys.v_scale_page, scale_stride = of_k ? keys.k_scale_stride : keys.v_scale_stride;
+        keys.rows_lds[$(rows) + $(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], scale_page, scale_stride);
+//%     end
     }
 //%     if not shared then
     fmha_wave_barrier();
@@ -128,15 +146,26 @@ FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
 }
 
 /* Elements of K and V from `column` on, of the row of key n of a tile. */
-FMHA_INLINE const element *fmha_k_in_page(const struct fmha_keys &keys, u32 n, u32 column)
+FMHA_INLINE const $(unit) *fmha_k_in_page(const struct fmha_keys &keys, u32 n, u32 column)
 {
-    return (const element *)((const char *)(keys.k + column) + keys.rows_lds[$(k_at)]);
+    return (const $(unit) *)((const char *)(keys.k + column) + keys.rows_lds[$(k_at)]);
 }
 
-FMHA_INLINE const element *fmha_v_in_page(const struct fmha_keys &keys, u32 n, u32 column)
+FMHA_INLINE const $(unit) *fmha_v_in_page(const struct fmha_keys &keys, u32 n, u32 column)
 {
-    return (const element *)((const char *)(keys.v + column) + keys.rows_lds[$(v_at)]);
+    return (const $(unit) *)((const char *)(keys.v + column) + keys.rows_lds[$(v_at)]);
 }
+//%     for _, kind in ipairs(cache.rows and { "k", "v" } or {}) do
+//%         local scale_at, scales, place = "fmha_" .. kind .. "_scale_at", "keys." .. kind .. "_scales", kind == "k" and k_at or v_at
+//%         if cache.token then place = at(not tiles.ahead, kind == "k" and 0 or BK) end -- on its way to LDS
+//%         local parameters, beginning = cache.mx and "u32 n, u32 block" or "u32 n", cache.mx and scales .. " + block" or scales
+
+/* The scale of key n of a tile. */
+FMHA_INLINE const $(cache.scale) *$(scale_at)(const struct fmha_keys &keys, $(parameters))
+{
+    return $(beginning) + keys.rows_lds[$(rows) + $(place)];
+}
+//%     end
 //%     if v_direct and atom.replicated then
 
 /* The row of V of a key that is the same in all lanes, as its address is then. */

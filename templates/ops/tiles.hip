@@ -20,6 +20,7 @@
 //% local D, DV, BK = spec.head_dim, forward.v_columns, spec.block_k
 //% local threads = spec.wave * spec.waves
 //% local fast = spec.align == 16
+//% local unit, units = cache.unit, cache.units
 //% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
 //% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
 //% local k_lds, v_lds, k_async = spec.k_path == "lds", forward.v_lds, spec.k_path == "async"
@@ -57,7 +58,7 @@
 //% -- Which share of a tile is a thread's: it is shared out in columns of a row, as many as the next power of two, so that share i of a thread is a
 //% -- fixed number of rows below its share 0. Threads for which no column or row is left load what their neighbour loads, and store nothing.
 //% -- A row of more columns than 32 is cut into equal parts where that leaves fewer shares: then neighbouring shares are parts of one row.
-//% -- `width`: elements of a column.
+//% -- `width`: units of a column.
 //% tiles.split = function(kind, rows, all, width)
 //%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
 //%     local function shares_of(parts)
@@ -133,6 +134,9 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% if spec.v_path == "transpose" then
 //%     local instead = v_transposed and "use --v-path lds or direct" or "use --v-path lds or gather"
 //%     local loads = arch.transposing and arch.transposing["wave" .. spec.wave]
+//%     if cache.small and loads and loads.from ~= "lds" then
+//%         fail("--kv-dtype " .. spec.kv_dtype .. " with --v-path transpose: the loads transpose 16-bit elements: use --v-path lds")
+//%     end
 //%     if not loads then fail("--v-path transpose: no loads that transpose on " .. arch.name .. " in wave" .. spec.wave .. ": " .. instead) end
 //%     if v_transposed then fail("--v-path transpose: V is given transposed already: " .. instead) end
 //%     include("ops/way_" .. (loads.from == "lds" and "columns" or "units") .. ".hip")
@@ -148,12 +152,14 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
+//% if cache.token and not v_lds then fail("--kv-scale token: scales reach all waves beside V's tile in LDS: use --v-path lds") end
+//% tiles.scale_bytes = cache.token and 8 * BK or 0 -- of K, then of V
 //% tiles.k_elements, tiles.v_elements = k_way and k_way.lds_elements or 0, v_way and v_way.lds_elements or 0
 //% tiles.lds = k_way or v_way
 //% tiles.stored = k_lds or v_lds -- some of a tile passes registers
 //% tiles.flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0 -- a word for each wave says which tile of V is not finite
 //% -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
-//% tiles.ahead = (k_way and k_way.registers or 0) + (v_way and v_way.registers or 0) <= 40
+//% tiles.ahead = (k_way and k_way.registers or 0) + (v_way and v_way.registers or 0) + (cache.token and 2 * cache.rounds or 0) <= 40
 //% if k_async and not tiles.ahead then
 //%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
 //% end
@@ -293,11 +299,13 @@ FMHA_INLINE u32 fmha_share(u32 lane)
 
 //% end
 /* base + offset bytes; the base is the same in all lanes, the offset below 2^32 (see the constraints). */
-FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
+FMHA_INLINE const $(unit) *fmha_at(const $(unit) *base, u32 offset)
 {
-    return (const element *)((const char *)base + offset);
+    return (const $(unit) *)((const char *)base + offset);
 }
 
+//% cache.emit()
+//% if cache.small and not k_lds then cache.k_operand() end
 //% if k_lds then k_way.helpers() end
 //% if v_way and v_way.shares then v_way.helpers() end
 //% if reorder then
@@ -333,8 +341,16 @@ FMHA_INLINE u32 fmha_lane_row(u32 lane)
 //% if v_way and not v_way.shares then v_way.helpers() end
 //% if k_async then k_way.helpers() end
 struct fmha_keys {
-    const element *k, *v;   /* first key; the same in all lanes */
+    const $(unit) *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
+//% if cache.rows then
+    const $(cache.scale) *k_scales, *v_scales; /* as k and v: scales of a row */
+    i64 k_scale_stride, v_scale_stride;
+//% end
+//% if cache.token then
+    float *k_scale_lds, *v_scale_lds; /* of a tile's keys */
+    float k_scale_next[$(cache.rounds)], v_scale_next[$(cache.rounds)]; /* of the thread's keys */
+//% end
     u32 thread, lane;
 //% if sharing > 1 then
     u32 k_first, v_first; /* dimension with which the wave's part of K begins, and of V; the same in all lanes */
@@ -364,15 +380,16 @@ struct fmha_keys {
 //%     pages.functions()
 //% else
 /* Where a tile of K and of V begins. */
-FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
+FMHA_INLINE const $(unit) *fmha_k_tile(const struct fmha_keys &keys, int tile)
 {
     return keys.k + (i64)tile * ($(BK) * keys.k_stride);
 }
 
-FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
+FMHA_INLINE const $(unit) *fmha_v_tile(const struct fmha_keys &keys, int tile)
 {
     return keys.v + (i64)tile * $(v_step);
 }
+//%     if cache.rows then cache.places() end
 //% end
 
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of $(M),
@@ -419,7 +436,7 @@ FMHA_INLINE void $(prefetch)(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
 //%     if not paged then
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
-    const element *$(from_tile) = $(tile_of)(keys, tile);
+    const $(unit) *$(from_tile) = $(tile_of)(keys, tile);
 //%     end
     u32 thread = keys.thread;
 //%     if way.lacks then
@@ -451,6 +468,7 @@ FMHA_INLINE void $(store)(struct fmha_keys &keys, u32 i)
 //% end
 //% if k_lds then through_registers("k", k_way) end
 //% if v_lds then through_registers("v", v_way) end
+//% if cache.token then cache.through_lds() end
 //% if v_lds then
 /* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
 FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 last)
@@ -459,6 +477,11 @@ FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 
     const u32 thread = keys.thread;
 //%     end
     u32 broken = 0;
+//%     if cache.token then
+#pragma unroll
+    for (u32 r = 0; r < $(cache.rounds); ++r)
+        broken |= !fmha_is_finite(keys.v_scale_next[r]);
+//%     end
 #pragma unroll
     for (u32 i = first; i < last; ++i) {
 //%     if v_way.lacks then
@@ -486,6 +509,9 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     if k_async then
     fmha_prefetch_k(keys, tile, part);
 //%     end
+//%     if cache.token then
+    fmha_prefetch_scales(keys, tile, part);
+//%     end
 //%     if k_lds then
 #pragma unroll
     for (u32 i = 0; i < $(k_way.count); ++i) {
@@ -510,6 +536,9 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 /* Puts what fmha_prefetch loaded into LDS; of a masked tile also whether all of V is finite. Between barriers. */
 FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 {
+//%         if cache.token then
+    fmha_store_scales(keys);
+//%         end
 //%     if k_lds then
     if (fmha_k_shares(keys.thread)) {
 #pragma unroll
@@ -541,6 +570,10 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 /* The thread's share of a tile that has at least one key, copied to LDS piece by piece. part: it is a masked tile and may lack some keys. */
 FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 {
+//%     if cache.token then
+    fmha_prefetch_scales(keys, tile, part);
+    fmha_store_scales(keys);
+//%     end
 //%     for _, kind in ipairs { "k", "v" } do
 //%         local way = kind == "k" and k_way or kind == "v" and v_way
 //%         local load_share, store_share = "fmha_prefetch_" .. kind, "fmha_store_" .. kind
@@ -571,6 +604,14 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 //% if sharing > 1 then k_step, v_step_row = "keys.k_first + t * " .. M, "keys.v_first + t * " .. M end
 //% local k_operand = k_lds and tiles.lds_operand("keys.k_lds", "at", "fmha_share(keys.lane)") or
 //%     tiles.load_operand("from", "fmha_share(keys.lane)", tiles.present("keys.", "t"))
+//% if cache.small and not k_lds then
+//%     k_operand = k_operand:gsub("^fmha_load_operand", "fmha_load_k_operand")
+//%     if cache.mx then
+//%         local place = paged and "j * " .. M .. " + fmha_lane_row(" .. block_lane .. ")" or "tile, present"
+//%         k_operand = k_operand:sub(1, -2) .. ", *fmha_k_scale_at(keys, " .. place .. ", (" .. k_step .. ") / 32))"
+//%     end
+//% end
+//% local k_units = cache.mx and "(" .. k_step .. ") / 2" or k_step
 //% local k_name, v_name = blocks > 1 and "fmha_k_block" or "fmha_k_operand", blocks > 1 and "fmha_v_block" or "fmha_v_operand"
 //% local k_place, v_place = "u32 j, u32 t", "u32 t, u32 j"
 //% if blocks > 1 then k_place, v_place = k_place .. ", u32 h", v_place .. ", u32 h" end
@@ -592,18 +633,19 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
         return ($(operand)){};
 //%     end
 //%     if paged then
-    const element *from = fmha_k_in_page(keys, j * $(M) + fmha_lane_row($(block_lane)), $(k_step));
+    const $(unit) *from = fmha_k_in_page(keys, j * $(M) + fmha_lane_row($(block_lane)), $(k_units));
     (void)tile, (void)part;
 //%     else
-    const element *k_tile = fmha_k_tile(keys, tile);
+    const $(unit) *k_tile = fmha_k_tile(keys, tile);
     const u32 rows = (u32)(keys.seqlen_k - tile * $(BK));
     const u32 key = j * $(M) + fmha_lane_row($(block_lane)), present = part && key >= rows ? rows - 1 : key;
 //%     end
 //%     if paged then
 //%     elseif fast then
-    const element *from = fmha_at(k_tile, present * (u32)(keys.k_stride * 2)) + $(k_step);
+//%         local row_bytes = cache.row_bytes("keys.k_stride")
+    const $(unit) *from = fmha_at(k_tile, present * $(row_bytes)) + $(k_units);
 //%     else
-    const element *from = k_tile + (i64)present * keys.k_stride + $(k_step);
+    const $(unit) *from = k_tile + (i64)present * keys.k_stride + $(k_units);
 //%     end
     return $(k_operand);
 //% end
@@ -745,15 +787,26 @@ FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
             v[j] = fmha_finite(v[j]);
         *at = v;
     }
+//%     if cache.token then
+    for (u32 n = keys.thread; n < $(BK); n += $(threads)) {
+        if (!fmha_is_finite(keys.v_scale_lds[n]))
+            keys.v_scale_lds[n] = 0.0f;
+    }
+//%     end
 }
 
 //% end
+//% if cache.small then cache.broken() end
 /* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
 FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32 dimension)
 {
 //% if DVP > DV then
     dimension = dimension < $(DV) ? dimension : $(DV - 1);
 //% end
+//% if cache.small then
+    return fmha_broken_number(keys, key, dimension);
+}
+//% else
 //% if v_transposed then
     i64 stride = keys.v_stride;
     FMHA_OPAQUE(dimension); /* a number and an address for each dimension would fill the registers */
@@ -767,13 +820,14 @@ FMHA_INLINE float fmha_broken_element(const struct fmha_keys &keys, int key, u32
 //% end
     return fmha_not_finite(__builtin_bit_cast(unsigned short, v)) ? fmha_from_element(v) : 0.0f;
 }
+//% end
 //%
 //% if fast and not paged then
-//%     local bytes_max = (1 << 32) - 1
+//%     local bytes_max, bytes = (1 << 32) - 1, cache.bytes
 //%     constraint("stride_" .. forward.k .. "_row", "min", 0)
-//%     constraint("stride_" .. forward.k .. "_row", "max", (bytes_max - 2 * D) // (2 * BK))
+//%     constraint("stride_" .. forward.k .. "_row", "max", (bytes_max - bytes(D)) // (cache.unit_bytes * BK))
 //%     if (v_lds or v_transposed) and forward.v ~= forward.k then
 //%         constraint("stride_v_row", "min", 0)
-//%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - 2 * DV) // (2 * BK))
+//%         constraint("stride_v_row", "max", v_transposed and (bytes_max - 2 * BK) // (2 * DV) or (bytes_max - bytes(DV)) // (cache.unit_bytes * BK))
 //%     end
 //% end

@@ -3,16 +3,20 @@
 //% local DV, BK = forward.v_columns, spec.block_k
 //% local threads, fast, paged = spec.wave * spec.waves, spec.align == 16, spec.paged == "on"
 //% local width = 8
-//% while width > 2 and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
+//% while width > 2 and not cache.mx and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
 //% local pairs = width // 2
-//% local split = tiles.split("v", BK // 8, DV // width, width)
+//% local split = tiles.split("v", BK // 8, DV // width, cache.units(width))
 //% local column_of, share = split.column("thread"), split.from("v_tile", "keys.v_stride", 8, "j")
-//% local pitch = BK + 8
+//% local pitch, row_bytes, units, bytes = BK + 8, cache.row_bytes("keys.v_stride"), cache.units(width), cache.bytes(width)
+//% local words = (bytes + 3) // 4 -- of a key, as they are in memory
+//% local convert = cache.fp8 and "fmha_fp8_to_" .. spec.dtype
+//% local next = "u32 v_next[" .. split.count .. "][8][" .. words .. "]; /* unit, key, " .. (cache.small and "word" or "pair of dimensions") .. " */"
+//% if cache.mx then next = next .. " u32 v_scale_next[" .. split.count .. "][8];" end
 //% v_way = {
-//%     count = split.count, registers = 8 * pairs * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
-//%     next = "u32 v_next[" .. split.count .. "][8][" .. pairs .. "]; /* unit, key, pair of dimensions */", text = "one row a dimension",
+//%     count = split.count, registers = 8 * (words + (cache.mx and 1 or 0)) * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
+//%     next = next, text = "one row a dimension",
 //%     lds_rows = tiles.v_dimensions, lds_eights = BK // 8, pitch = pitch, lds_elements = tiles.v_dimensions * pitch,
-//%     offset = "fmha_v_row(keys.thread, 0) * 8 * (u32)(keys.v_stride * 2) + " .. split.first_column .. " * " .. width * 2,
+//%     offset = "fmha_v_row(keys.thread, 0) * 8 * " .. row_bytes .. " + " .. split.first_column .. " * " .. bytes,
 //% }
 //% v_way.prefetch = function()
     const u32 row = fmha_v_row(thread, i), column = $(column_of);
@@ -20,24 +24,38 @@
     if (!part)
         FMHA_OPAQUE(keys.v_offset);
 //%     end
+//% local unit = cache.unit
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
 //%     if paged then
-        const element *from = fmha_v_in_page(keys, row * 8 + j, column * $(width));
+        const $(unit) *from = fmha_v_in_page(keys, row * 8 + j, column * $(units));
 //%     else
         const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
 //%     end
 //%     if fast and not paged then
-        const element *from;
+        const $(unit) *from;
         if (part)
-            from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * $(width * 2));
+            from = fmha_at(v_tile, present * $(row_bytes) + column * $(bytes));
         else
             from = fmha_at($(share), keys.v_offset);
 //%     elseif not fast and not paged then
-        const element *from = v_tile + (i64)present * keys.v_stride + column * $(width);
+        const $(unit) *from = v_tile + (i64)present * keys.v_stride + column * $(units);
 //%     end
-//%     if fast then
-        __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(width * 2)), $(width * 2));
+//%     if cache.mx then
+        keys.v_next[i][j][0] = fmha_load_eight(from);
+//%         local place = paged and "row * 8 + j" or "tile, present"
+        keys.v_scale_next[i][j] = *fmha_v_scale_at(keys, $(place), column / 4);
+//%     elseif cache.small and (bytes < 4 or not fast) then
+//%         local kind = fast and "unsigned short" or "unsigned char"
+//%         local each = fast and 1 or bytes
+#pragma unroll
+        for (u32 c = 0; c < $(words); ++c)
+            keys.v_next[i][j][c] = 0;
+#pragma unroll
+        for (u32 c = 0; c < $(each); ++c)
+            keys.v_next[i][j][c / 4] |= (u32)((const $(kind) *)from)[c] << c % 4 * 8;
+//%     elseif fast then
+        __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, $(bytes)), $(bytes));
 //%     else
 #pragma unroll
         for (u32 c = 0; c < $(pairs); ++c) {
@@ -48,14 +66,39 @@
 //%     end
     }
 //% end
+//% -- Pairs of dimensions at once: those of a word of fp8, all of mxfp4.
+//% local group = cache.mx and 4 or math.min(pairs, 2)
+//% local function widen(j, w)
+//%     if cache.mx then
+            const u32x4 elements = fmha_fp4_to_elements(keys.v_next[i][$(j)][0], fmha_fp4_scale_of(keys.v_scale_next[i][$(j)]));
+//%     else
+            const u32x2 elements = $(convert)(keys.v_next[i][$(j)][$(w)]);
+//%     end
+//% end
 //% v_way.store = function()
     const u32 row = fmha_v_row(thread, i), column = $(column_of);
+//%     local first, second = "keys.v_next[i][2 * j][c]", "keys.v_next[i][2 * j + 1][c]"
+//%     if cache.small then
+//%         first, second = "eight[2 * j][c % " .. group .. "]", "eight[2 * j + 1][c % " .. group .. "]"
+    u32 eight[8][$(group)]; /* key, pair of dimensions */
+//%     end
 #pragma unroll
     for (u32 c = 0; c < $(pairs); ++c) {
+//%     if cache.small then
+#pragma unroll
+        for (u32 j = 0; j < 8; ++j) {
+            if (c % $(group) != 0)
+                break; /* the word's other pair */
+//%         widen("j", "c / " .. group)
+#pragma unroll
+            for (u32 p = 0; p < $(group); ++p)
+                eight[j][p] = elements[p];
+        }
+//%     end
         u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
 #pragma unroll
         for (u32 j = 0; j < 4; ++j) {
-            const u32 first = keys.v_next[i][2 * j][c], second = keys.v_next[i][2 * j + 1][c];
+            const u32 first = $(first), second = $(second);
             even[j] = __builtin_amdgcn_perm(second, first, 0x05040100);
             odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
         }
@@ -67,8 +110,18 @@
 //% v_way.not_finite = function()
 #pragma unroll
         for (u32 j = 0; j < 8; ++j) {
+//%     if cache.small then
+#pragma unroll
+            for (u32 c = 0; c < $(words); ++c) {
+//%         widen("j", "c")
+#pragma unroll
+                for (u32 p = 0; p < $(group); ++p)
+                    broken |= fmha_not_finite(elements[p]);
+            }
+//%     else
 #pragma unroll
             for (u32 c = 0; c < $(pairs); ++c)
                 broken |= fmha_not_finite(keys.v_next[i][j][c]);
+//%     end
         }
 //% end

@@ -1,0 +1,43 @@
+/* Keys and values of verification in the small format that an instance reads them in: quantized from the drawn ones by
+ * scales that differ, and what these numbers and scales mean. */
+#ifndef GEN_KV_CACHE_H
+#define GEN_KV_CACHE_H
+
+#include "halves.h"
+#include "reference.h"
+#include "spec.h"
+
+/* One of K and V: [batch][heads_k][seqlen_k] rows without gaps. */
+struct kv_cache_tensor {
+    int64_t head_dim, row_bytes;
+    int64_t scales_of_row; /* mxfp4: E8M0 scales of a row; of fp8 1 */
+    uint8_t *numbers;      /* [rows][row_bytes] */
+    float *scales;         /* of fp8: [batch][heads_k], of packed keys the same in each batch; or [rows] of tokens */
+    uint8_t *blocks;       /* of mxfp4: [rows][scales_of_row] */
+};
+
+struct kv_cache {
+    bool mxfp4, per_token;
+    bool shared; /* all heads of all batches have one scale */
+    int format;  /* enum format of fp8 */
+    struct kv_cache_tensor k, v;
+    double *v_scale; /* per token: what reference_problem.v_scale points to */
+};
+
+/* Whether K and V of the instance are smaller than Q. */
+bool kv_cache_is_used(const struct spec *spec);
+
+/* Quantizes k and v, which have bits of `type`. Of fp8 each scale is the one that the values ask for times a factor of
+ * its own, drawn from `seed`; some are powers of two. Of a row in which something is not finite a scale per token has
+ * it by turns: then it is NaN or infinite, and numbers are finite. On failure the cache needs no free. */
+bool kv_cache_make(const struct spec *spec, const struct reference_problem *problem, enum half_type type, uint64_t seed,
+                   const uint16_t *k, const uint16_t *v, struct kv_cache *cache, struct error *error);
+void kv_cache_free(struct kv_cache *cache);
+
+/* Fills k and v with what the kernel's operands, numbers as bits of `type`, stand for once they are scaled. Subnormals
+ * of the type are zeros to matrix instructions that flush them. A scale that is not finite makes NaN of its values.
+ * Tells the problem what scales do to its bounds; the cache must outlive it. */
+void kv_cache_read(const struct kv_cache *cache, enum half_type type, bool flushes, double *k, double *v,
+                   struct reference_problem *problem);
+
+#endif
