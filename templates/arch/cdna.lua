@@ -44,7 +44,7 @@ return {
             qk = { wave64 = qk },
         },
         decode = { orientation = "kq", kq = { wave64 = load("arch/decode.lua").wide } },
-        mla = { wave64 = load("arch/mla.lua").wide },
+        mla = { wave64 = load("arch/mla.lua").cdna },
         pack = { wave64 = { waves = 4 } },
         merge = { wave64 = { waves = 1 } },
         append = { wave64 = { [576] = { waves = 1 } } },

@@ -1,11 +1,12 @@
--- Default tiles of MLA decoding: as those of decoding (arch/decode.lua) at its head dimensions.
+-- Default tiles of MLA decoding. Many rows (heads times queries) share a key's row, so that a workgroup has as many as its registers hold: in the
+-- product a key takes 2 (D + D_v) operations a row and 2 D bytes. K's row goes to LDS once, for K and, transposed, for V; the waves that share rows
+-- have a part of Q and O each.
+local function tiles(block_m, waves, v_waves)
+    return { [576] = { block_m = block_m, block_k = 16, waves = waves, k_path = "lds", v_path = "lds", q_path = "register", v_waves = v_waves } }
+end
+
 return {
-    -- 256 registers of 32 lanes
-    narrow = {
-        [576] = { block_m = 16, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", v_waves = 4 },
-    },
-    -- 256 and more registers of 64 lanes
-    wide = {
-        [576] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds" },
-    },
+    narrow = tiles(64, 16, 4), -- 256 registers of 32 lanes
+    wide = tiles(16, 4, 4),    -- 256 registers of 64 lanes
+    cdna = tiles(64, 4, 2),    -- 512 of them
 }

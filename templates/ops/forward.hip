@@ -439,6 +439,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //%     local kv = "arguments.kv" .. (paged and "" or packed and " + first_key * arguments.stride_kv_row" or " + batch * arguments.stride_kv_batch")
     keys.k = $(kv);
     keys.v = keys.k;
+//%     if tiles.latent then
+    keys.k += $(cache.units(DV)); /* what V's tile does not bring */
+//%     end
 //% elseif paged then
     keys.k = arguments.k + key_head * arguments.stride_k_head; /* in page 0 */
     keys.v = arguments.v + key_head * arguments.stride_v_head;

@@ -129,7 +129,15 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //%
 //% include("ops/way_rows.hip")
 //% k_way, v_way = false, false
-//% if k_lds then k_way = way_rows("k", BK, D, { placed = true, pitch = DP + 8 }) end
+//% -- Of MLA V is a part of K's rows: where both go to LDS, what brings V's tile leaves its dimensions in K's as well, and K's way brings the others.
+//% tiles.latent = forward.k == forward.v and k_lds and v_lds
+//% local k_own = k_lds and not (tiles.latent and D == DV) -- there is a way of K's own
+//% if k_own and tiles.latent then
+//%     k_way = way_rows("k", BK, D - DV, { placed = true, pitch = DP + 8, lds = "keys.k_lds + " .. DV })
+//% elseif k_lds then
+//%     k_way = way_rows("k", BK, D, { placed = true, pitch = DP + 8 })
+//%     if not k_own then k_way.registers = 0 end
+//% end
 //% if k_async then include("ops/way_async.hip") end
 //% if spec.v_path == "transpose" then
 //%     local instead = v_transposed and "use --v-path lds or direct" or "use --v-path lds or gather"
@@ -306,7 +314,7 @@ FMHA_INLINE const $(unit) *fmha_at(const $(unit) *base, u32 offset)
 
 //% cache.emit()
 //% if cache.small and not k_lds then cache.k_operand() end
-//% if k_lds then k_way.helpers() end
+//% if k_own then k_way.helpers() end
 //% if v_way and v_way.shares then v_way.helpers() end
 //% if reorder then
 /* The row of a tile in LDS that holds key or dimension n. */
@@ -362,7 +370,7 @@ struct fmha_keys {
 //% end
 //% if paged then pages.members() end
 //% if k_async then k_way.members() end
-//% if k_lds then
+//% if k_own then
     $(k_way.next)
 //%     if fast and not paged then
     u32 k_offset; /* of the thread's first share, bytes */
@@ -397,7 +405,7 @@ FMHA_INLINE const $(unit) *fmha_v_tile(const struct fmha_keys &keys, int tile)
 FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
 //% if k_async then k_way.begin() end
-//% if k_lds and fast and not paged then
+//% if k_own and fast and not paged then
     keys.k_offset = $(k_way.offset);
 //% end
 //% if v_lds and fast and not paged then
@@ -466,7 +474,7 @@ FMHA_INLINE void $(store)(struct fmha_keys &keys, u32 i)
 }
 
 //% end
-//% if k_lds then through_registers("k", k_way) end
+//% if k_own then through_registers("k", k_way) end
 //% if v_lds then through_registers("v", v_way) end
 //% if cache.token then cache.through_lds() end
 //% if v_lds then
@@ -512,7 +520,7 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     if cache.token then
     fmha_prefetch_scales(keys, tile, part);
 //%     end
-//%     if k_lds then
+//%     if k_own then
 #pragma unroll
     for (u32 i = 0; i < $(k_way.count); ++i) {
         fmha_prefetch_k(keys, tile, part, i);
@@ -539,7 +547,7 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 //%         if cache.token then
     fmha_store_scales(keys);
 //%         end
-//%     if k_lds then
+//%     if k_own then
     if (fmha_k_shares(keys.thread)) {
 #pragma unroll
         for (u32 i = 0; i < $(k_way.count); ++i)
@@ -575,7 +583,7 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
     fmha_store_scales(keys);
 //%     end
 //%     for _, kind in ipairs { "k", "v" } do
-//%         local way = kind == "k" and k_way or kind == "v" and v_way
+//%         local way = kind == "k" and k_own and k_way or kind == "v" and v_way
 //%         local load_share, store_share = "fmha_prefetch_" .. kind, "fmha_store_" .. kind
 //%         if way then
 #pragma unroll

@@ -75,6 +75,16 @@
             const u32x2 elements = $(convert)(keys.v_next[i][$(j)][$(w)]);
 //%     end
 //% end
+//% -- Of MLA the same numbers are dimensions of K. pairs of each of eight keys, and the first's dimension, are expressions.
+//% local function rows_of_k(of, count, dimension)
+//%     local vector = "u32" .. (count > 1 and "x" .. count or "")
+#pragma unroll
+    for (u32 j = 0; j < 8; ++j) {
+        $(vector) part;
+        __builtin_memcpy(&part, $(of), sizeof part);
+        *($(vector) *)(keys.k_lds + fmha_lds_row(row * 8 + j) * $(k_way.pitch) + $(dimension)) = part;
+    }
+//% end
 //% v_way.store = function()
     const u32 row = fmha_v_row(thread, i), column = $(column_of);
 //%     local first, second = "keys.v_next[i][2 * j][c]", "keys.v_next[i][2 * j + 1][c]"
@@ -94,6 +104,11 @@
             for (u32 p = 0; p < $(group); ++p)
                 eight[j][p] = elements[p];
         }
+//%         if tiles.latent then
+        if (c % $(group) == 0) {
+//%             rows_of_k("eight[j]", group, "column * " .. width .. " + 2 * c")
+        }
+//%         end
 //%     end
         u32x4 even, odd; /* dimensions 2c and 2c + 1 of the unit, eight keys each */
 #pragma unroll
@@ -106,6 +121,9 @@
         *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * $(pitch) + row * 8) = even;
         *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * $(pitch) + row * 8) = odd;
     }
+//%     if tiles.latent and not cache.small then
+//%         rows_of_k("keys.v_next[i][j]", pairs, "column * " .. width)
+//%     end
 //% end
 //% v_way.not_finite = function()
 #pragma unroll

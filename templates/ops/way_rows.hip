@@ -4,7 +4,7 @@
 //% --   rows, length    of a tile, and elements of a row
 //% --   given.columns   whether the columns are keys and not the rows: V given transposed
 //% --   given.placed    whether rows go to the places that fmha_lds_row gives them
-//% --   given.pitch     elements from row to row in LDS; given.lds_rows: rows there, if more than rows
+//% --   given.pitch     elements from row to row in LDS; given.lds_rows: rows there, if more than rows; given.lds: where they begin
 //% local fast, paged = spec.align == 16, spec.paged == "on"
 //% way_rows = function(kind, rows, length, given)
 //%     local run = cache.run
@@ -12,7 +12,7 @@
 //%     local row_of, column_of = "fmha_" .. kind .. "_row", split.column("thread")
 //%     local tile_of, from_tile = "fmha_" .. kind .. "_tile", kind .. "_tile"
 //%     local next_of, stride, offset = "keys." .. kind .. "_next[i]", "keys." .. kind .. "_stride", "keys." .. kind .. "_offset"
-//%     local lds, KIND, prefetch, store = "keys." .. kind .. "_lds", kind:upper(), "fmha_prefetch_" .. kind, "fmha_store_" .. kind
+//%     local lds, KIND, prefetch, store = given.lds or "keys." .. kind .. "_lds", kind:upper(), "fmha_prefetch_" .. kind, "fmha_store_" .. kind
 //%     local in_page, scale_at, scale_of = "fmha_" .. kind .. "_in_page", "fmha_" .. kind .. "_scale_at", "fmha_fp4_scale_of(keys." .. kind .. "_scale_next[i])"
 //%     local scale_next = "keys." .. kind .. "_scale_next[i]"
 //%     local load8 = cache.mx and "fmha_load_block" or cache.fp8 and "fmha_load_eight" or "fmha_load8"
