@@ -99,7 +99,17 @@ static fmha_status declare(const struct array *array, fmha_device *device) {
                                                        : FMHA_ACCESS_READ};
     memcpy(view.shape, array->shape, sizeof array->shape);
     memcpy(view.strides, array->strides, sizeof array->strides);
-    return fmha_memory_view(device, &view);
+    if (!array->owned || array->shape[0] == 0)
+        return fmha_memory_view(device, &view);
+    fmha_status status = FMHA_OK;
+    view.shape[0] = 1;
+    for (int64_t block = 0; status == FMHA_OK && block < array->shape[0]; block++) {
+        int64_t begin = array->owned[block].begin, first = block * array->strides[0] + begin * array->strides[2];
+        view.shape[2] = array->owned[block].end - begin;
+        view.address = (unsigned char *)array_address(array) + (size_t)first * array->element_bytes;
+        status = fmha_memory_view(device, &view);
+    }
+    return status;
 }
 
 bool array_send(struct array *array, fmha_device *device, const void *packed, struct error *error) {

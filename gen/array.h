@@ -13,6 +13,10 @@
 
 enum { ARRAY_DIMENSIONS_MAX = 5 };
 
+struct array_range {
+    int64_t begin, end;
+};
+
 struct array {
     const char *label;    /* constant */
     size_t element_bytes; /* 1, 2 or 4 */
@@ -22,8 +26,10 @@ struct array {
     int64_t shape[ARRAY_DIMENSIONS_MAX];
     int64_t strides[ARRAY_DIMENSIONS_MAX]; /* elements */
     int64_t offset, elements;              /* elements: of the whole allocation */
-    unsigned char *memory;                 /* of the device; NULL before array_send and after array_release */
-    unsigned char *image;                  /* what stands there; NULL where elements are few and far apart */
+    const struct array_range *owned; /* of each block of the first axis the part of the third axis that may be touched,
+                                        and has to be written; NULL: all of it. The caller's */
+    unsigned char *memory;           /* of the device; NULL before array_send and after array_release */
+    unsigned char *image;            /* what stands there; NULL where elements are few and far apart */
 };
 
 /* How the axes but the last lie in memory. */

@@ -31,7 +31,8 @@ enum merge_layout {
 
 struct merge_case {
     char what[64];
-    struct verify_merge_shape shape;
+    struct verify_merge_shape shape; /* of the tensors: of a packed batch its batch is 1 */
+    int64_t sequences;               /* of the batch */
     enum merge_inputs inputs;
     enum merge_layout layout;
     int far_axis;     /* of o_partial: 0 to 3, splits first; of o: 4 to 6 */

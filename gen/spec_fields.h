@@ -60,7 +60,7 @@ WORD(HEAD_SCALE, ATTENTION, "head_scale", "head-scale", "on", FACT, FIRST,
      "a factor of the softmax scale for each query head", OFF_ON, LIST("", "headscale"), SAME)
 WORD(DROPOUT, ATTENTION, "dropout", "dropout", "on", FACT, FIRST, "weights are dropped at random, by Philox", OFF_ON,
      LIST("", "dropout"), SAME)
-WORD(VARLEN, CACHED | APPEND, "varlen", "varlen", "packed", FACT, FIRST,
+WORD(VARLEN, CACHED | MERGE | APPEND, "varlen", "varlen", "packed", FACT, FIRST,
      "sequences of a batch one behind the other (packed), or each in a place of the longest (padded)",
      LIST("none", "packed", "padded"), LIST("", "packed", "padded"), SAME)
 WORD(PAGED, CACHED | APPEND, "paged", "paged", "on", FACT, FIRST, "K and V in pages, found by a table", OFF_ON,

@@ -22,11 +22,15 @@ static const char *const side_names[SIDES] = {"o_partial", "lse_partial", "o", "
 static const enum fmha_buffer side_buffers[SIDES] = {FMHA_BUFFER_O_PARTIAL, FMHA_BUFFER_LSE_PARTIAL, FMHA_BUFFER_O,
                                                      FMHA_BUFFER_LSE};
 
+/* Which rows the sequences of a batch have, as `varlen` says. */
+enum rows { ROWS_ALL, ROWS_PACKED, ROWS_PADDED }; /* in the order of the words */
+
 struct session {
     const struct verify_options *options;
     const struct instance *instance;
     enum half_type type;
     bool f32; /* partial results are; else of the output's type */
+    enum rows rows;
     struct execute_target target;
     struct merge_case *cases;
     size_t case_count;
@@ -49,6 +53,34 @@ struct work {
     struct verify_case *result;
     struct findings findings;
 };
+
+/* ---- Sequences ----------------------------------------------------------------------------------------------------
+ */
+
+/* Where sequence b begins in the rows of a packed batch: some before the first and behind the last one are of none. */
+static int32_t begin_of(const struct merge_case *one, int64_t b) {
+    int64_t first = one->shape.seqlen / 5, all = one->shape.seqlen - one->shape.seqlen / 7 - first;
+    return (int32_t)(first + (one->sequences ? all * b / one->sequences : 0));
+}
+
+/* The length of sequence b of a padded batch: 0 and the longest are among them. */
+static int32_t length_of(const struct merge_case *one, int64_t b) {
+    int64_t longest = one->shape.seqlen;
+    return (int32_t)(b % 3 == 2 ? 0 : b % 3 == 1 ? longest : longest - longest / 3);
+}
+
+/* The rows that batch b of the tensors has of sequences. */
+static struct array_range owned_of(enum rows rows, const struct merge_case *one, int64_t b) {
+    if (rows == ROWS_PACKED)
+        return (struct array_range){begin_of(one, 0), begin_of(one, one->sequences)};
+    return (struct array_range){0, rows == ROWS_PADDED ? length_of(one, b) : one->shape.seqlen};
+}
+
+static bool is_owned(enum rows rows, const struct merge_case *one, int64_t row) {
+    int64_t seqlen = one->shape.seqlen;
+    struct array_range owned = owned_of(rows, one, row / seqlen / one->shape.heads);
+    return row % seqlen >= owned.begin && row % seqlen < owned.end;
+}
 
 /* ---- Cases --------------------------------------------------------------------------------------------------------
  */
@@ -73,6 +105,8 @@ static bool list_cases(struct session *session) {
         struct merge_case *one = &session->cases[index];
         if (options->layout != VERIFY_LAYOUT_DEFAULT && one->layout != MERGE_FAR)
             one->layout = options->layout == VERIFY_LAYOUT_BSHD ? MERGE_ROWS_OUTSIDE : MERGE_PLAIN;
+        one->sequences = one->shape.batch;
+        one->shape.batch = session->rows == ROWS_PACKED ? 1 : one->shape.batch;
         if (far || one->layout != MERGE_FAR)
             session->cases[kept++] = *one;
     }
@@ -125,19 +159,19 @@ static bool lay_out(const struct session *session, const struct merge_case *one,
     return true;
 }
 
-static void name_operands(const struct verify_merge_shape *shape, const struct array arrays[SIDES],
-                          struct fmha_operands *operands, char text[SHAPE_BYTES]) {
+static void name_operands(const struct merge_case *one, const struct verify_merge_shape *shape,
+                          const struct array arrays[SIDES], struct fmha_operands *operands, char text[SHAPE_BYTES]) {
     *operands = (struct fmha_operands){{0}, {0}, {0}};
     int64_t *value = operands->value;
     value[FMHA_VALUE_SPLITS] = shape->splits;
-    value[FMHA_VALUE_BATCH] = shape->batch;
+    value[FMHA_VALUE_BATCH] = one->sequences;
     value[FMHA_VALUE_HEADS_Q] = shape->heads;
-    value[FMHA_VALUE_SEQLEN_Q] = shape->seqlen;
+    value[FMHA_VALUE_SEQLEN_Q] = value[FMHA_VALUE_TOKENS_Q] = shape->seqlen;
     value[FMHA_VALUE_HEAD_DIM_V] = shape->head_dim;
     memcpy(&value[FMHA_VALUE_STRIDE_O_PARTIAL_SPLIT], arrays[O_PARTIAL].strides, 4 * sizeof *value);
     memcpy(&value[FMHA_VALUE_STRIDE_O_BATCH], arrays[O].strides, 3 * sizeof *value);
-    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->splits, shape->batch,
-             shape->heads, shape->seqlen, shape->head_dim);
+    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->splits,
+             one->sequences, shape->heads, shape->seqlen, shape->head_dim);
 }
 
 /* Before anything runs: does the instance serve every case? */
@@ -152,9 +186,10 @@ static bool check_cases(const struct session *session) {
         served = lay_out(session, one, &one->shape, arrays);
         if (!served)
             break;
-        name_operands(&one->shape, arrays, &operands, shape);
+        name_operands(one, &one->shape, arrays, &operands, shape);
         for (int side = 0; side < SIDES; side++)
             operands.buffer[side_buffers[side]] = (void *)(uintptr_t)256;
+        operands.buffer[FMHA_BUFFER_CU_SEQLENS_Q] = operands.buffer[FMHA_BUFFER_SEQLENS_Q] = (void *)(uintptr_t)256;
         served = execute_serves(fmha_index_at(index, 0), &operands, shape, session->error);
     }
     fmha_index_free(index);
@@ -203,6 +238,40 @@ static void round_partials(const struct session *session, struct merging *mergin
     }
 }
 
+/* The rows of each batch of the tensors that sequences have. */
+static struct array_range *list_owned(const struct work *work) {
+    int64_t batch = work->one->shape.batch;
+    struct array_range *owned = malloc(((size_t)batch + 1) * sizeof *owned);
+    for (int64_t b = 0; owned && b < batch; b++)
+        owned[b] = owned_of(work->session->rows, work->one, b);
+    if (!owned)
+        error_set(work->session->error, ERROR_RUN, "no memory for the rows of %" PRId64 " sequences", batch);
+    return owned;
+}
+
+/* What tells the kernel of sequences; nothing where all rows are theirs. */
+static bool send_lengths(const struct work *work, struct array *lengths, struct fmha_operands *operands) {
+    const struct session *session = work->session;
+    const struct merge_case *one = work->one;
+    bool packed = session->rows == ROWS_PACKED;
+    int64_t count = one->sequences + packed;
+    int32_t *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
+    *lengths = (struct array){.label = packed ? "cu_seqlens_q" : "seqlens_q",
+                              .element_bytes = sizeof *numbers,
+                              .dimensions = 1,
+                              .shape = {count},
+                              .strides = {1},
+                              .elements = count};
+    if (!numbers)
+        return error_set(session->error, ERROR_RUN, "no memory for %" PRId64 " lengths", count);
+    for (int64_t b = 0; b < count; b++)
+        numbers[b] = packed ? begin_of(one, b) : length_of(one, b);
+    bool done = array_send(lengths, session->target.device, numbers, session->error);
+    operands->buffer[packed ? FMHA_BUFFER_CU_SEQLENS_Q : FMHA_BUFFER_SEQLENS_Q] = lengths->memory;
+    free(numbers);
+    return done;
+}
+
 static bool run_kernel(struct work *work, struct merging *merging) {
     struct session *session = work->session;
     fmha_device *device = session->target.device;
@@ -213,12 +282,15 @@ static bool run_kernel(struct work *work, struct merging *merging) {
     void *outputs[SIDES] = {[O] = merging->got_o, [LSE] = merging->got_lse};
     if (!lay_out(session, work->one, &merging->shape, arrays))
         return false;
-    name_operands(&merging->shape, arrays, &operands, shape);
+    name_operands(work->one, &merging->shape, arrays, &operands, shape);
     int sides = work->one->without_lse ? LSE : SIDES;
-    bool done = true;
+    struct array lengths = {.label = NULL};
+    struct array_range *owned = list_owned(work);
+    bool done = owned && (session->rows == ROWS_ALL || send_lengths(work, &lengths, &operands));
     for (int64_t i = 0; i < rows_of(&merging->shape); i++)
         memcpy(&merging->got_lse[i], &(uint32_t){EXECUTE_POISON_F32}, sizeof(float));
     for (int side = 0; done && side < sides; side++) {
+        arrays[side].owned = arrays[side].output ? owned : NULL;
         done = array_send(&arrays[side], device, contents[side], session->error);
         operands.buffer[side_buffers[side]] = done ? array_address(&arrays[side]) : NULL;
     }
@@ -227,6 +299,8 @@ static bool run_kernel(struct work *work, struct merging *merging) {
         done = array_check(&arrays[side], device, outputs[side], &work->findings, session->error);
     for (int side = 0; side < sides; side++)
         array_release(&arrays[side], device);
+    array_release(&lengths, device);
+    free(owned);
     return done;
 }
 
@@ -295,6 +369,13 @@ static void judge_row(struct judgement *judgement, int64_t row, const struct mer
     enum half_type type = work->session->type;
     int64_t columns = merging->shape.head_dim;
     char place[96];
+    if (!is_owned(work->session->rows, work->one, row)) { /* which the device sees to; a real one does not */
+        for (int64_t d = 0; d < columns; d++)
+            if (merging->got_o[row * columns + d] != EXECUTE_POISON && findings_tally(&judgement->o))
+                findings_add(&work->findings, "o%s: written at %s, which no sequence has", judgement->when,
+                             put_place(work, row, place));
+        return;
+    }
     for (int64_t d = 0; d < columns; d++) {
         uint16_t bits = merging->got_o[row * columns + d];
         double error = judge_o(type, expected->o[d], expected->o_error[d], expected->present < 2, bits);
@@ -518,6 +599,7 @@ static void describe_case(const struct merge_case *one, uint64_t seed, struct ve
                                    .lse_error_over_bound = one->without_lse ? NAN : 0,
                                    .mean_error = NAN,
                                    .mean_error_over_bound = NAN};
+    result->merge_shape.batch = one->sequences;
     snprintf(result->what, sizeof result->what, "%s", one->what);
     snprintf(result->inputs, sizeof result->inputs, "%s", merge_inputs_name(one->inputs));
     snprintf(result->layout, sizeof result->layout, "%s", layouts[one->layout]);
@@ -563,6 +645,7 @@ bool verify_merge(const struct instance *instance, const struct verify_options *
                               .type =
                                   strcmp(spec_word(&instance->spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16,
                               .f32 = strcmp(spec_word(&instance->spec, SPEC_PARTIAL), "f32") == 0,
+                              .rows = (enum rows)instance->spec.value[SPEC_VARLEN],
                               .error = error};
     bool done = check_options(&session) && list_cases(&session) && check_cases(&session) &&
                 execute_open(report->device, instance, execution, &session.target, error);

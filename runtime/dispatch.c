@@ -605,24 +605,28 @@ static void dump_launch(const struct fmha_dispatch *dispatch, const struct fmha_
     fmha_log_dump(&dispatch->log, name, ".launch", text, (size_t)length);
 }
 
+fmha_status fmha_dispatch_start(fmha_device *device, const struct fmha_plan *plan, void *stream) {
+    if (plan->empty) {
+        return FMHA_OK;
+    }
+    if (device->dispatch->log.dump != NULL) {
+        dump_launch(device->dispatch, plan, fmha_kernel_symbol(plan->kernel));
+    }
+    const fmha_launch_config config = {
+        .grid = {plan->grid[0], plan->grid[1], plan->grid[2]},
+        .workgroup = {plan->workgroup, 1, 1},
+        .arguments = plan->arguments,
+        .argument_bytes = plan->argument_bytes,
+        .stream = stream,
+    };
+    return fmha_kernel_launch(plan->kernel, &config);
+}
+
 fmha_status fmha_dispatch_launch(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
                                  void *stream) {
     struct fmha_plan plan;
     fmha_status status = fmha_dispatch_plan(device, key, operands, &plan);
-    if (status != FMHA_OK || plan.empty) {
-        return status;
-    }
-    if (device->dispatch->log.dump != NULL) {
-        dump_launch(device->dispatch, &plan, fmha_kernel_symbol(plan.kernel));
-    }
-    const fmha_launch_config config = {
-        .grid = {plan.grid[0], plan.grid[1], plan.grid[2]},
-        .workgroup = {plan.workgroup, 1, 1},
-        .arguments = plan.arguments,
-        .argument_bytes = plan.argument_bytes,
-        .stream = stream,
-    };
-    return fmha_kernel_launch(plan.kernel, &config);
+    return status != FMHA_OK ? status : fmha_dispatch_start(device, &plan, stream);
 }
 
 /* ---- Candidates for the tuner ---------------------------------------------------------------------------- */

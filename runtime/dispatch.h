@@ -28,7 +28,10 @@ struct fmha_plan {
 fmha_status fmha_dispatch_plan(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
                                struct fmha_plan *plan);
 
-/* Plans and starts it on the driver's stream. */
+/* Starts on the driver's stream what was planned, if that is not empty. */
+fmha_status fmha_dispatch_start(fmha_device *device, const struct fmha_plan *plan, void *stream);
+
+/* Plans and starts it. */
 fmha_status fmha_dispatch_launch(fmha_device *device, const struct fmha_key *key, const struct fmha_operands *operands,
                                  void *stream);
 

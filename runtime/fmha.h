@@ -556,6 +556,86 @@ FMHA_API fmha_status fmha_append(fmha_device *device, const fmha_append_problem 
 /* Does what the first call would do before its launch, as fmha_forward_prepare; addresses may be NULL. */
 FMHA_API fmha_status fmha_append_prepare(fmha_device *device, const fmha_append_problem *problem);
 
+/* ---- Decoding -----------------------------------------------------------------------------------------------------
+ *
+ * Attention of one query or a few of each sequence over a long cache. All query heads of a key head are served at once,
+ * so that K and V are read once, and several workgroups share the keys of a sequence: with more splits than one each
+ * leaves a partial result in the workspace, and the same call starts the merge (above) on the same stream. What is
+ * computed is what fmha_forward computes; "Modifiers and layouts" above says what the fields mean.
+ *
+ * How many splits there are follows from the chip, batch, heads_k, heads_q / heads_k * seqlen_q, seqlen_k (of a window
+ * what it shows) and page_size alone; docs/decode.md tells how. With a number of its own (`splits`) a sequence's O and
+ * LSE are the same to the bit whatever the batch is and what else is in it.
+ */
+
+typedef struct fmha_decode_problem {
+    size_t struct_bytes; /* sizeof(fmha_decode_problem): FMHA_DECODE_PROBLEM_INIT sets it */
+    int32_t dtype;       /* of Q, K, V and O: FMHA_DTYPE_F16 or FMHA_DTYPE_BF16 */
+    int32_t mask;        /* enum fmha_mask */
+    int32_t v_layout;    /* enum fmha_v_layout */
+    int32_t head_dim;    /* of Q and K, elements */
+    int32_t head_dim_v;  /* of V and O, elements; 0: as head_dim */
+    float scale;         /* softmax scale, usually 1/sqrt(head_dim); not NaN, as which it is initialized */
+    int64_t batch, heads_q, heads_k, seqlen_q, seqlen_k; /* 0 and up; heads_k at least 1 and a divisor of heads_q */
+    int64_t splits; /* workgroups that share the keys of a row, 1 to 65536; 0: as many as suit the chip */
+    fmha_tensor q;  /* [batch][heads_q][seqlen_q][head_dim] */
+    fmha_tensor k;  /* [batch][heads_k][seqlen_k][head_dim] */
+    fmha_tensor v;  /* as in fmha_forward_problem */
+    fmha_tensor o;  /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
+    float *lse;     /* [batch][heads_q][seqlen_q], packed: [heads_q][tokens_q]; contiguous; written; NULL: not wanted */
+    void *workspace; /* device memory, aligned to 256, of what fmha_decode_workspace_bytes says; may be NULL where that
+                        is 0. Launches that may run at once need one each */
+    size_t workspace_bytes;
+    void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+
+    /* What follows is off where it is 0 or NULL, and as in fmha_forward_problem. */
+    int32_t window, window_left, window_right, sink_keys;
+    float softcap;
+    int32_t varlen, page_size, bias_dtype;
+    uint32_t modifier, reserved; /* reserved: 0 */
+    const int32_t *prefix_lengths;
+    const float *alibi_slopes, *sink, *head_scale;
+    const int32_t *cu_seqlens_q, *cu_seqlens_k, *seqlens_q, *seqlens_k, *block_table;
+    fmha_tensor bias, attn_mask;
+    int64_t stride_alibi_batch, stride_block_table, tokens_q;
+    float modifier_values[8];
+    const void *modifier_buffers[4];
+} fmha_decode_problem;
+
+#ifdef __cplusplus
+#define FMHA_DECODE_PROBLEM_INIT fmha_decode_problem_init()
+#else
+#define FMHA_DECODE_PROBLEM_INIT                                                                                       \
+    ((fmha_decode_problem){.struct_bytes = sizeof(fmha_decode_problem), .scale = __builtin_nanf("")})
+#endif
+static inline fmha_decode_problem fmha_decode_problem_init(void) {
+    fmha_decode_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    problem.scale = __builtin_nanf("");
+    return problem;
+}
+
+/* Starts the computation on the problem's stream and returns; instances are found as fmha_forward finds them, and what
+ * it says of later calls holds here too. A problem without rows of O is FMHA_OK and launches nothing.
+ * FMHA_ERROR_ARGUMENT: the workspace is too small, among others. On any error O and LSE are untouched. */
+FMHA_API fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem);
+
+/* Does what the first call would do before its launches, as fmha_forward_prepare: that of the merge too, unless
+ * `splits` is 1. */
+FMHA_API fmha_status fmha_decode_prepare(fmha_device *device, const fmha_decode_problem *problem);
+
+/* Bytes of device memory that the problem's `workspace` must have, 0: none is needed. Follows from the chip and the
+ * problem's sizes alone and prepares nothing. It serves every problem that differs from this one in a smaller batch,
+ * fewer tokens_q or a smaller seqlen_k or window, too. */
+FMHA_API fmha_status fmha_decode_workspace_bytes(fmha_device *device, const fmha_decode_problem *problem,
+                                                 size_t *bytes);
+
+/* As fmha_forward_explain. The first callback, whose instance is "" and whose library is "splits", tells how many
+ * splits there are and why; behind the instances of decoding come those of merging, unless `splits` is 1. */
+FMHA_API fmha_status fmha_decode_explain(fmha_device *device, const fmha_decode_problem *problem,
+                                         fmha_explain_visit visit, void *context);
+
 /* ---- Where instances come from ------------------------------------------------------------------------------------
  */
 

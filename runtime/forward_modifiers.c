@@ -13,6 +13,7 @@
 #define SEVERAL       2     /* a number of pages, or of rows, that the problem does not tell */
 
 struct modified {
+    const char *function; /* that was asked */
     const fmha_forward_problem *problem;
     bool launch;
     struct fmha_key *key;
@@ -26,12 +27,13 @@ static void turn_on(struct modified *m, uint32_t bits) {
 
 /* ---- Addresses ------------------------------------------------------------------------------------------- */
 
-static fmha_status check_address(const char *name, const void *address, size_t element_bytes) {
+static fmha_status check_address(const struct modified *m, const char *name, const void *address,
+                                 size_t element_bytes) {
     if ((uintptr_t)address % element_bytes != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: %s: expected an address that is a multiple of %zu, got %p; align %s to %zu "
+                         "%s: %s: expected an address that is a multiple of %zu, got %p; align %s to %zu "
                          "bytes",
-                         name, element_bytes, address, name, element_bytes);
+                         m->function, name, element_bytes, address, name, element_bytes);
     }
     return FMHA_OK;
 }
@@ -44,7 +46,7 @@ static fmha_status take_optional(struct modified *m, uint32_t bits, enum fmha_bu
     }
     turn_on(m, bits);
     m->operands->buffer[buffer] = (void *)(uintptr_t)address;
-    return check_address(fmha_buffer_names[buffer], address, element_bytes);
+    return check_address(m, fmha_buffer_names[buffer], address, element_bytes);
 }
 
 /* Lengths that a layout has, or has not. */
@@ -53,27 +55,27 @@ static fmha_status take_lengths(struct modified *m, enum fmha_buffer buffer, con
     const char *name = fmha_buffer_names[buffer];
     if (wanted && address == NULL && m->launch) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: %s: expected the address of lengths in %s, got NULL; give the problem its %s",
-                         name, layout, name);
+                         "%s: %s: expected the address of lengths in %s, got NULL; give the problem its %s",
+                         m->function, name, layout, name);
     }
     if (!wanted && address != NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: %s: expected NULL in %s, got %p; set %s to NULL, or varlen to the layout that "
+                         "%s: %s: expected NULL in %s, got %p; set %s to NULL, or varlen to the layout that "
                          "has it",
-                         name, layout, (const void *)address, name);
+                         m->function, name, layout, (const void *)address, name);
     }
     if (wanted) {
         m->operands->buffer[buffer] = address != NULL ? (void *)(uintptr_t)address : (void *)FMHA_PROBLEM_STAND_IN;
     }
-    return check_address(name, address, sizeof *address);
+    return check_address(m, name, address, sizeof *address);
 }
 
-static fmha_status check_stride(const char *name, int64_t stride) {
+static fmha_status check_stride(const struct modified *m, const char *name, int64_t stride) {
     if (stride < 0 || stride >> 62 != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: %s: expected a stride of 0 and up, below 2^62 elements, got %" PRId64
+                         "%s: %s: expected a stride of 0 and up, below 2^62 elements, got %" PRId64
                          "; set %s to the elements from one batch to the next",
-                         name, stride, name);
+                         m->function, name, stride, name);
     }
     return FMHA_OK;
 }
@@ -93,13 +95,13 @@ static fmha_status take_tensor(struct modified *m, uint32_t bits, enum fmha_buff
     for (int i = 0; i < 3; i++) {
         if (counts[i] && (strides[i] < 0 || strides[i] >> 62 != 0)) {
             return fmha_fail(FMHA_ERROR_ARGUMENT,
-                             "fmha_forward: %s: expected strides of 0 and up, below 2^62 elements, got %" PRId64
+                             "%s: %s: expected strides of 0 and up, below 2^62 elements, got %" PRId64
                              "; pass a tensor that does not run backwards, with strides in elements",
-                             name, strides[i]);
+                             m->function, name, strides[i]);
         }
         m->operands->value[stride + i] = counts[i] ? strides[i] : 0;
     }
-    return check_address(name, tensor->data, element_bytes);
+    return check_address(m, name, tensor->data, element_bytes);
 }
 
 /* ---- Which keys are seen --------------------------------------------------------------------------------- */
@@ -108,27 +110,27 @@ static fmha_status take_window(struct modified *m) {
     const fmha_forward_problem *p = m->problem;
     if ((uint32_t)p->window > 1) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: window: expected 0 or 1, got %d; set it to 1, and window_left and window_right "
+                         "%s: window: expected 0 or 1, got %d; set it to 1, and window_left and window_right "
                          "to its bounds",
-                         p->window);
+                         m->function, p->window);
     }
     if (p->window == 0 && (p->window_left != 0 || p->window_right != 0)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: window: expected 1 with a window_left or window_right that is not 0, got 0, %d "
+                         "%s: window: expected 1 with a window_left or window_right that is not 0, got 0, %d "
                          "and %d; set window to 1, or its bounds to 0",
-                         p->window_left, p->window_right);
+                         m->function, p->window_left, p->window_right);
     }
     if (p->window_left < -1 || p->window_right < -1) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: expected a window_left and a window_right of -1 and up, got %d and %d; -1 is "
+                         "%s: expected a window_left and a window_right of -1 and up, got %d and %d; -1 is "
                          "no bound",
-                         p->window_left, p->window_right);
+                         m->function, p->window_left, p->window_right);
     }
     if (p->sink_keys < 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: sink_keys: expected 0 and up, got %d; set it to the number of first keys that "
+                         "%s: sink_keys: expected 0 and up, got %d; set it to the number of first keys that "
                          "every query sees",
-                         p->sink_keys);
+                         m->function, p->sink_keys);
     }
     if (p->window == 0 || (p->window_left == -1 && p->window_right == -1)) {
         return FMHA_OK;
@@ -159,9 +161,9 @@ static fmha_status take_block_mask(struct modified *m) {
     }
     if (p->block_mask_q < 1 || p->block_mask_k < 1) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: block_mask: expected a block_mask_q and a block_mask_k of 1 and up, got %d and "
+                         "%s: block_mask: expected a block_mask_q and a block_mask_k of 1 and up, got %d and "
                          "%d; set them to the queries and keys of a bit",
-                         p->block_mask_q, p->block_mask_k);
+                         m->function, p->block_mask_q, p->block_mask_k);
     }
     m->operands->value[FMHA_VALUE_BLOCK_MASK_Q] = p->block_mask_q;
     m->operands->value[FMHA_VALUE_BLOCK_MASK_K] = p->block_mask_k;
@@ -178,9 +180,9 @@ static fmha_status take_softcap(struct modified *m) {
     }
     if (!(softcap >= SOFTCAP_MIN && softcap <= SOFTCAP_MAX)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: softcap: expected a number from 1e-30 to 1e30, got %g; set it to the bound of "
+                         "%s: softcap: expected a number from 1e-30 to 1e30, got %g; set it to the bound of "
                          "the scores, or to 0 for none",
-                         (double)softcap);
+                         m->function, (double)softcap);
     }
     turn_on(m, FMHA_KEY_SOFTCAP);
     m->operands->real[FMHA_REAL_SOFTCAP] = softcap;
@@ -194,7 +196,7 @@ static fmha_status take_alibi(struct modified *m) {
         return status;
     }
     m->operands->value[FMHA_VALUE_STRIDE_ALIBI_BATCH] = p->stride_alibi_batch;
-    return check_stride("stride_alibi_batch", p->stride_alibi_batch);
+    return check_stride(m, "stride_alibi_batch", p->stride_alibi_batch);
 }
 
 static fmha_status take_bias(struct modified *m) {
@@ -205,9 +207,9 @@ static fmha_status take_bias(struct modified *m) {
     }
     if (!f32 && p->bias_dtype != 0 && p->bias_dtype != p->dtype) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: bias_dtype: expected 0, the dtype (%d) or FMHA_DTYPE_F32 (%d), got %d; convert "
+                         "%s: bias_dtype: expected 0, the dtype (%d) or FMHA_DTYPE_F32 (%d), got %d; convert "
                          "the bias to one of them",
-                         p->dtype, FMHA_DTYPE_F32, p->bias_dtype);
+                         m->function, p->dtype, FMHA_DTYPE_F32, p->bias_dtype);
     }
     return take_tensor(m, FMHA_KEY_BIAS * (f32 ? FMHA_KEY_BIAS_F32 : FMHA_KEY_BIAS_SAME), FMHA_BUFFER_BIAS,
                        FMHA_VALUE_STRIDE_BIAS_BATCH, &p->bias, 1, f32 ? 4 : 2);
@@ -220,15 +222,14 @@ static fmha_status take_dropout(struct modified *m) {
     }
     if (!(p->dropout > 0 && p->dropout < 1)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: dropout: expected a probability of 0 and up, below 1, got %g; set it to that "
+                         "%s: dropout: expected a probability of 0 and up, below 1, got %g; set it to that "
                          "of dropping a weight",
-                         (double)p->dropout);
+                         m->function, (double)p->dropout);
     }
     if (p->dropout_offset > UINT32_MAX) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: dropout_offset: expected at most %" PRIu32 ", got %" PRIu64
-                         "; count on in dropout_seed",
-                         UINT32_MAX, p->dropout_offset);
+                         "%s: dropout_offset: expected at most %" PRIu32 ", got %" PRIu64 "; count on in dropout_seed",
+                         m->function, UINT32_MAX, p->dropout_offset);
     }
     turn_on(m, FMHA_KEY_DROPOUT);
     m->operands->real[FMHA_REAL_DROPOUT] = p->dropout;
@@ -262,30 +263,31 @@ static fmha_status take_outside(struct modified *m) {
 
 /* ---- Layouts --------------------------------------------------------------------------------------------- */
 
-static fmha_status check_layout(const fmha_forward_problem *p) {
+static fmha_status check_layout(const struct modified *m) {
+    const fmha_forward_problem *p = m->problem;
     if ((uint32_t)p->varlen > FMHA_VARLEN_PADDED) {
-        return fmha_fail(
-            FMHA_ERROR_ARGUMENT,
-            "fmha_forward: varlen: expected a value of enum fmha_varlen, got %d; set varlen to one of them", p->varlen);
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: varlen: expected a value of enum fmha_varlen, got %d; set varlen to one of them",
+                         m->function, p->varlen);
     }
     if (p->block_table == NULL && p->page_size != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: block_table: expected an address with a page_size of %d, got NULL; give the "
+                         "%s: block_table: expected an address with a page_size of %d, got NULL; give the "
                          "problem its block_table, or set page_size to 0",
-                         p->page_size);
+                         m->function, p->page_size);
     }
     if (p->block_table != NULL &&
         (p->page_size < 1 || p->page_size > PAGE_SIZE_MAX || (p->page_size & (p->page_size - 1)) != 0)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: page_size: expected a power of two from 1 to %d with a block_table, got %d; "
+                         "%s: page_size: expected a power of two from 1 to %d with a block_table, got %d; "
                          "set it to the keys of a page",
-                         PAGE_SIZE_MAX, p->page_size);
+                         m->function, PAGE_SIZE_MAX, p->page_size);
     }
     if (p->v_layout == FMHA_V_TRANSPOSED && (p->varlen == FMHA_VARLEN_PACKED || p->block_table != NULL)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: v_layout: expected FMHA_V_ROW in a %s batch, got FMHA_V_TRANSPOSED; pass V by "
+                         "%s: v_layout: expected FMHA_V_ROW in a %s batch, got FMHA_V_TRANSPOSED; pass V by "
                          "rows of keys",
-                         p->block_table != NULL ? "paged" : "packed");
+                         m->function, p->block_table != NULL ? "paged" : "packed");
     }
     return FMHA_OK;
 }
@@ -300,9 +302,9 @@ static fmha_status take_packed(struct modified *m) {
     struct fmha_forward_sizes *sizes = m->sizes;
     if (p->tokens_q < 0 || !holds_tokens(p)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_forward: tokens_q: expected 0 to batch * seqlen_q (%" PRId64 " and %" PRId64
-                         "), got %" PRId64 "; set tokens_q to the rows of Q and seqlen_q to the longest sequence",
-                         p->batch, p->seqlen_q, p->tokens_q);
+                         "%s: tokens_q: expected 0 to batch * seqlen_q (%" PRId64 " and %" PRId64 "), got %" PRId64
+                         "; set tokens_q to the rows of Q and seqlen_q to the longest sequence",
+                         m->function, p->batch, p->seqlen_q, p->tokens_q);
     }
     m->operands->value[FMHA_VALUE_TOKENS_Q] = p->tokens_q;
     sizes->batch_q = 1;
@@ -323,13 +325,13 @@ static fmha_status take_paged(struct modified *m) {
     m->operands->value[FMHA_VALUE_STRIDE_BLOCK_TABLE] = p->batch > 1 ? p->stride_block_table : 0;
     sizes->batch_k = p->batch > 0 && p->seqlen_k > 0 ? SEVERAL : 0;
     sizes->rows_k = p->page_size;
-    fmha_status status = check_address("block_table", p->block_table, sizeof *p->block_table);
-    return status == FMHA_OK && p->batch > 1 ? check_stride("stride_block_table", p->stride_block_table) : status;
+    fmha_status status = check_address(m, "block_table", p->block_table, sizeof *p->block_table);
+    return status == FMHA_OK && p->batch > 1 ? check_stride(m, "stride_block_table", p->stride_block_table) : status;
 }
 
 static fmha_status take_layout(struct modified *m) {
     const fmha_forward_problem *p = m->problem;
-    fmha_status status = check_layout(p);
+    fmha_status status = check_layout(m);
     if (status != FMHA_OK) {
         return status;
     }
@@ -347,7 +349,7 @@ static fmha_status take_layout(struct modified *m) {
     return status == FMHA_OK && paged ? take_paged(m) : status;
 }
 
-fmha_status fmha_forward_modify(const fmha_forward_problem *p, bool launch, struct fmha_key *key,
+fmha_status fmha_forward_modify(const char *function, const fmha_forward_problem *p, bool launch, struct fmha_key *key,
                                 struct fmha_operands *operands, struct fmha_forward_sizes *sizes) {
     static fmha_status (*const steps[])(struct modified *) = {
         take_window, take_prefix, take_mask,       take_block_mask, take_softcap, take_alibi,
@@ -359,7 +361,8 @@ fmha_status fmha_forward_modify(const fmha_forward_problem *p, bool launch, stru
            (FMHA_BUFFER_COUNT - FMHA_BUFFER_OF_MODIFIERS) * sizeof operands->buffer[0]);
     memset(&operands->real[FMHA_REAL_OF_MODIFIERS], 0,
            (FMHA_REAL_COUNT - FMHA_REAL_OF_MODIFIERS) * sizeof operands->real[0]);
-    struct modified m = {.problem = p, .launch = launch, .key = key, .operands = operands, .sizes = sizes};
+    struct modified m = {
+        .function = function, .problem = p, .launch = launch, .key = key, .operands = operands, .sizes = sizes};
     fmha_status status = FMHA_OK;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && status == FMHA_OK; i++) {
         status = steps[i](&m);

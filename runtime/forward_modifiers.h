@@ -1,4 +1,4 @@
-/* The modifiers and layouts of forward attention: from the public struct to the key and the operands. */
+/* The modifiers and layouts of attention: from the public struct to the key and the operands. */
 #ifndef FMHA_FORWARD_MODIFIERS_H
 #define FMHA_FORWARD_MODIFIERS_H
 
@@ -27,9 +27,9 @@ static inline bool fmha_forward_is_modified(const fmha_forward_problem *p) {
 }
 
 /* Checks them and puts them into the key, in which they are off, and the operands, of which it sets all that is of
- * modifiers. `launch`: every address that a layout
- * needs must be there. `sizes` is as without layouts, and changed where one changes it. */
-fmha_status fmha_forward_modify(const fmha_forward_problem *p, bool launch, struct fmha_key *key,
+ * modifiers. `launch`: every address that a layout needs must be there; `function` is who is asked. `sizes` is as
+ * without layouts, and changed where one changes it. */
+fmha_status fmha_forward_modify(const char *function, const fmha_forward_problem *p, bool launch, struct fmha_key *key,
                                 struct fmha_operands *operands, struct fmha_forward_sizes *sizes);
 
 #endif

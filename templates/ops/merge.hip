@@ -6,7 +6,11 @@
 //% local f32 = spec.partial == "f32"
 //% local size = f32 and 4 or 2                  -- bytes of an element of a partial O
 //% local most_items = (1 << 32) - 1             -- of a grid's dimension
-//% local items = "batch * heads_q * seqlen_q * (head_dim_v / 8)"
+//% -- The rows of a packed batch are those of all its sequences; which belong to one cu_seqlens_q says, in a padded batch seqlens_q.
+//% local packed, padded = spec.varlen == "packed", spec.varlen == "padded"
+//% local items = (packed and "heads_q * tokens_q" or "batch * heads_q * seqlen_q") .. " * (head_dim_v / 8)"
+//% local batch = packed and "" or "batch "
+//% local rows = packed and "tokens_q" or "seqlen_q"
 //%
 //% include("device/prelude.hip")
 
@@ -14,26 +18,31 @@
 //%
 //% argument {
 //%     name = "o_partial", kind = "buffer", type = f32 and "f32" or spec.dtype, access = "read", align = fast and 16 or size,
-//%     shape = "splits batch heads_q seqlen_q head_dim_v",
-//%     strides = "stride_o_partial_split stride_o_partial_batch stride_o_partial_head stride_o_partial_row 1",
+//%     shape = "splits " .. batch .. "heads_q " .. rows .. " head_dim_v",
+//%     strides = "stride_o_partial_split " .. (packed and "" or "stride_o_partial_batch ") .. "stride_o_partial_head stride_o_partial_row 1",
 //% }
 //% argument {
 //%     name = "lse_partial", kind = "buffer", type = "f32", access = "read",
-//%     shape = "splits batch heads_q seqlen_q", strides = "batch*heads_q*seqlen_q heads_q*seqlen_q seqlen_q 1",
+//%     shape = "splits " .. batch .. "heads_q " .. rows,
+//%     strides = packed and "heads_q*tokens_q tokens_q 1" or "batch*heads_q*seqlen_q heads_q*seqlen_q seqlen_q 1",
 //% }
 //% argument {
 //%     name = "o", kind = "buffer", type = spec.dtype, access = "write", align = spec.align,
-//%     shape = "batch heads_q seqlen_q head_dim_v", strides = "stride_o_batch stride_o_head stride_o_row 1",
+//%     shape = batch .. "heads_q " .. rows .. " head_dim_v", strides = (packed and "" or "stride_o_batch ") .. "stride_o_head stride_o_row 1",
 //% }
 //% argument {
 //%     name = "lse", kind = "buffer", type = "f32", access = "write", optional = true,
-//%     shape = "batch heads_q seqlen_q", strides = "heads_q*seqlen_q seqlen_q 1",
+//%     shape = batch .. "heads_q " .. rows, strides = packed and "tokens_q 1" or "heads_q*seqlen_q seqlen_q 1",
 //% }
+//% if packed then argument { name = "cu_seqlens_q", kind = "buffer", type = "i32", access = "read", shape = "batch+1", strides = "1" } end
+//% if padded then argument { name = "seqlens_q", kind = "buffer", type = "i32", access = "read", shape = "batch", strides = "1" } end
 //% for _, name in ipairs { "o_partial_split", "o_partial_batch", "o_partial_head", "o_partial_row", "o_batch", "o_head", "o_row" } do
-//%     argument { name = "stride_" .. name, kind = "value", type = "i64" }
-//%     if fast then constraint("stride_" .. name .. " % " .. (name:match("partial") and 16 // size or 8), "equals", 0) end
+//%     if not (packed and name:match("batch")) then
+//%         argument { name = "stride_" .. name, kind = "value", type = "i64" }
+//%         if fast then constraint("stride_" .. name .. " % " .. (name:match("partial") and 16 // size or 8), "equals", 0) end
+//%     end
 //% end
-//% for _, name in ipairs { "splits", "batch", "heads_q", "seqlen_q", "head_dim_v" } do
+//% for _, name in ipairs { "splits", "batch", "heads_q", rows, "head_dim_v" } do
 //%     argument { name = name, kind = "value", type = "i32" }
 //%     if name ~= "head_dim_v" then constraint(name, "min", 0) end
 //% end
@@ -51,10 +60,15 @@
 //% }
 
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. */
+//% if packed then
+/* Sequence b has rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] - 1; rows before the first and behind the last one are not written. */
+//% elseif padded then
+/* Rows past a sequence's length are not written. */
+//% end
 struct fmha_merge_arguments {
-//% local c_types = { f32 = "float *", f16 = "element *", bf16 = "element *", i32 = "int ", i64 = "i64 " }
+//% local c_types = { f32 = "float *", f16 = "element *", bf16 = "element *", i32 = "int ", i32s = "int *", i64 = "i64 " }
 //% for _, a in ipairs(arguments) do
-//%     local declaration = (a.access == "read" and "const " or "") .. c_types[a.type] .. a.name
+//%     local declaration = (a.access == "read" and "const " or "") .. (a.kind == "buffer" and c_types[a.type .. "s"] or c_types[a.type]) .. a.name
     $(declaration);
 //% end
 };
@@ -128,13 +142,27 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
 {
 #pragma clang fp contract(off)
     const u32 pieces = (u32)arguments.head_dim_v / 8;
+//% if packed then
+    const u32 rows = (u32)arguments.heads_q * (u32)arguments.tokens_q;
+//% else
     const u32 rows = (u32)arguments.batch * (u32)arguments.heads_q * (u32)arguments.seqlen_q;
+//% end
     const u32 item = __builtin_amdgcn_workgroup_id_x() * $(threads) + __builtin_amdgcn_workitem_id_x();
     const u32 row = item / pieces, piece = item % pieces;
     if (row >= rows)
         return;
+//% if packed then
+    const i64 query = row % (u32)arguments.tokens_q, head = row / (u32)arguments.tokens_q;
+    if (query < arguments.cu_seqlens_q[0] || query >= arguments.cu_seqlens_q[arguments.batch])
+        return;
+//% else
     const u32 head_row = row / (u32)arguments.seqlen_q;
     const i64 query = row % (u32)arguments.seqlen_q, head = head_row % (u32)arguments.heads_q, batch = head_row / (u32)arguments.heads_q;
+//%     if padded then
+    if (query >= arguments.seqlens_q[batch])
+        return;
+//%     end
+//% end
 
     /* The largest LSE, then the sum of weights, of which the largest is 1. */
     const float *lses = arguments.lse_partial + row;
@@ -154,8 +182,12 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
      * sign; a row without a key is +0. */
 //% local step = fast and "piece * 8" or "piece"
 //% local ahead = fast and 4 or 1             -- splits on their way at once: of single elements eight loads are enough, and more take registers
+//% if packed then
+    const $(partial) *from = arguments.o_partial + head * arguments.stride_o_partial_head + query * arguments.stride_o_partial_row + $(step);
+//% else
     const $(partial) *from = arguments.o_partial + batch * arguments.stride_o_partial_batch + head * arguments.stride_o_partial_head +
         query * arguments.stride_o_partial_row + $(step);
+//% end
     float o[8];
 #pragma unroll
     for (int i = 0; i < 8; ++i)
@@ -175,5 +207,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
     for (int i = 0; i < 8; ++i)
         o[i] = o[i] == o[i] ? o[i] : __builtin_nanf("");
 //% end
+//% if packed then
+    fmha_store(arguments.o + head * arguments.stride_o_head + query * arguments.stride_o_row + $(step), pieces, o);
+//% else
     fmha_store(arguments.o + batch * arguments.stride_o_batch + head * arguments.stride_o_head + query * arguments.stride_o_row + $(step), pieces, o);
+//% end
 }

@@ -83,6 +83,59 @@ Test(allocation, first_launch_with_a_cache) {
     dispatch_tear_down();
 }
 
+static const struct test_instance split[] = {
+    {.name = "parts",
+     .operation = "decode",
+     .source = "text",
+     .arguments = "argument i32 splits 160\nargument buffer o_partial 168 align 16\n"},
+    {.name = "whole",
+     .operation = "merge",
+     .source = "text",
+     .arguments = "argument i32 splits 160\nargument buffer o_partial 168 align 16\n"}};
+
+static sweep_outcome decode(void *context) {
+    const fmha_forward_problem forward = dispatch_problem();
+    fmha_decode_problem problem = FMHA_DECODE_PROBLEM_INIT;
+    fmha_device *device;
+    problem.dtype = forward.dtype;
+    problem.head_dim = forward.head_dim;
+    problem.scale = forward.scale;
+    problem.batch = forward.batch;
+    problem.heads_q = forward.heads_q;
+    problem.heads_k = forward.heads_k;
+    problem.seqlen_q = forward.seqlen_q;
+    problem.seqlen_k = forward.seqlen_k;
+    problem.splits = 2;
+    problem.q = forward.q;
+    problem.k = forward.k;
+    problem.v = forward.v;
+    problem.o = forward.o;
+    problem.workspace = (void *)0x50000;
+    fmha_status status = fmha_device_open("emu:gfx1151", &device);
+    if (status == FMHA_OK) {
+        status = fmha_device_add_library(device, context);
+    }
+    if (status == FMHA_OK) {
+        status = fmha_decode_workspace_bytes(device, &problem, &problem.workspace_bytes);
+    }
+    if (status == FMHA_OK) {
+        status = fmha_decode_prepare(device, &problem);
+    }
+    if (status == FMHA_OK) {
+        status = fmha_decode(device, &problem);
+    }
+    sweep_outcome outcome = outcome_of(status);
+    fmha_device_close(device);
+    return outcome;
+}
+
+Test(allocation, decoding_with_a_merge) {
+    char added[512];
+    dispatch_write("added", split, 2, added);
+    expect_clean(decode, added, 20, 0);
+    dispatch_tear_down();
+}
+
 static void look(void *context, const fmha_consideration *consideration) {
     *(int *)context += consideration->taken;
 }

@@ -79,9 +79,10 @@ Test(shape_key, rows_that_an_operation_does_not_have_are_zero) {
     spec.value[SPEC_V_LAYOUT] = SPEC_UNSET;
     spec.value[SPEC_DTYPE] = 1;
     spec.value[SPEC_PARTIAL] = 1;
+    spec.value[SPEC_VARLEN] = 2;
     key = key_of(&spec);
     unsigned char merge[32] = {1, 2, 11, 5, 1, [6] = 2, [14] = 2};
-    memcpy(merge + 16, &(uint32_t){FMHA_KEY_PARTIAL}, 4);
+    memcpy(merge + 16, &(uint32_t){FMHA_KEY_PARTIAL | FMHA_KEY_VARLEN * FMHA_KEY_VARLEN_PADDED}, 4);
     cr_assert_arr_eq(&key, merge, sizeof merge);
 }
 

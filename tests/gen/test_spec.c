@@ -220,7 +220,7 @@ Test(spec, an_operation_has_its_rows_alone) {
     cr_assert_str_eq(options.bytes, "--v-layout, --align, --wave and --waves");
     text_free(&options);
     spec_operation_options(SPEC_OP_MERGE, &options);
-    cr_assert_str_eq(options.bytes, "--dtype, --partial, --align, --wave and --waves");
+    cr_assert_str_eq(options.bytes, "--dtype, --varlen, --partial, --align, --wave and --waves");
     text_free(&options);
 }
 

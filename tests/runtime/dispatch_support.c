@@ -130,10 +130,13 @@ void dispatch_write(const char *name, const struct test_instance *instances, siz
         int align = instance->align != 0 ? instance->align : 16;
         add_interface(&text, (int)i, align, instance->constraint, instance->arguments);
         add(&text, "instance %s\ntarget %s\n", instance->name, or (instance->target, "gfx1151"));
-        add(&text, "key operation=forward dtype=%s head_dim=%d head_dim_v=%d mask=%s v_layout=%s align=%d%s%s\n",
-            or (instance->dtype, "f16"), head_dim, head_dim, or (instance->mask, "none"),
-            or (instance->v_layout, "row"), align, instance->modifiers != NULL ? " " : "",
-            or (instance->modifiers, ""));
+        const char *operation = or (instance->operation, "forward");
+        add(&text, "key operation=%s dtype=%s", operation, or (instance->dtype, "f16"));
+        if (strcmp(operation, "merge") != 0) {
+            add(&text, " head_dim=%d head_dim_v=%d mask=%s v_layout=%s", head_dim, head_dim,
+                or (instance->mask, "none"), or (instance->v_layout, "row"));
+        }
+        add(&text, " align=%d%s%s\n", align, instance->modifiers != NULL ? " " : "", or (instance->modifiers, ""));
         add(&text, "launch wave=32 workgroup=128 lds=1024\nrank %d\nuses %zu\n", instance->rank, i);
         add(&text, "grid %s\ngrid heads_q\ngrid batch\n", or (instance->grid, "ceil_div(seqlen_q, 64)"));
         add_file(&text, chip_folder, instance->name, "object", ".hsaco", instance->object);

@@ -20,12 +20,13 @@ fmha_device *dispatch_open(void); /* "emu:gfx1151", played by the driver that re
 /* An instance as an index has it. What is NULL or 0 is as most have it. */
 struct test_instance {
     const char *name;
-    const char *target;   /* "gfx1151" */
-    const char *dtype;    /* "f16" */
-    const char *mask;     /* "none" */
-    const char *v_layout; /* "row" */
-    int head_dim;         /* 128 */
-    int align;            /* 16 */
+    const char *operation; /* "forward"; "merge" has a dtype and an alignment alone */
+    const char *target;    /* "gfx1151" */
+    const char *dtype;     /* "f16" */
+    const char *mask;      /* "none" */
+    const char *v_layout;  /* "row" */
+    int head_dim;          /* 128 */
+    int align;             /* 16 */
     int rank;
     const char *grid;            /* "ceil_div(seqlen_q, 64)" */
     const char *constraint;      /* "max 1048576 seqlen_q" */

@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "support.h"
 
@@ -30,8 +31,8 @@ void made_tear_down(void) {
 void made_add_library(const char *name, const char *options) {
     char command[1024], path[300];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(command, sizeof command, "'%s' library '%s' --arch gfx1151 %s --no-compile >/dev/null", FMHAGEN_PATH, path,
-             options);
+    snprintf(command, sizeof command, "'%s' library '%s' %s%s --no-compile >/dev/null", FMHAGEN_PATH, path,
+             strstr(options, "--arch") != NULL ? "" : "--arch gfx1151 ", options);
     cr_assert_eq(system(command), 0, "%s", command);
     cr_assert_eq(fmha_device_add_library(device, path), FMHA_OK, "%s", fmha_last_error());
 }

@@ -10,7 +10,8 @@ extern fmha_device *device; /* emu:gfx1151, with no instances to begin with */
 void made_set_up(void);
 void made_tear_down(void);
 
-/* Adds a library, called `name`, of the instances that the options of `fmhagen library` describe. */
+/* Adds a library, called `name`, of the instances that the options of `fmhagen library` describe, for gfx1151
+ * unless they name another chip. */
 void made_add_library(const char *name, const char *options);
 
 #endif

@@ -111,6 +111,56 @@ Test(abi, forward_problem) {
     cr_expect_geq(sizeof(fmha_forward_problem), 552);
 }
 
+Test(abi, decode_problem) {
+    EXPECT_OFFSET(fmha_decode_problem, struct_bytes, 0);
+    EXPECT_OFFSET(fmha_decode_problem, dtype, 8);
+    EXPECT_OFFSET(fmha_decode_problem, mask, 12);
+    EXPECT_OFFSET(fmha_decode_problem, v_layout, 16);
+    EXPECT_OFFSET(fmha_decode_problem, head_dim, 20);
+    EXPECT_OFFSET(fmha_decode_problem, head_dim_v, 24);
+    EXPECT_OFFSET(fmha_decode_problem, scale, 28);
+    EXPECT_OFFSET(fmha_decode_problem, batch, 32);
+    EXPECT_OFFSET(fmha_decode_problem, heads_q, 40);
+    EXPECT_OFFSET(fmha_decode_problem, heads_k, 48);
+    EXPECT_OFFSET(fmha_decode_problem, seqlen_q, 56);
+    EXPECT_OFFSET(fmha_decode_problem, seqlen_k, 64);
+    EXPECT_OFFSET(fmha_decode_problem, splits, 72);
+    EXPECT_OFFSET(fmha_decode_problem, q, 80);
+    EXPECT_OFFSET(fmha_decode_problem, k, 112);
+    EXPECT_OFFSET(fmha_decode_problem, v, 144);
+    EXPECT_OFFSET(fmha_decode_problem, o, 176);
+    EXPECT_OFFSET(fmha_decode_problem, lse, 208);
+    EXPECT_OFFSET(fmha_decode_problem, workspace, 216);
+    EXPECT_OFFSET(fmha_decode_problem, workspace_bytes, 224);
+    EXPECT_OFFSET(fmha_decode_problem, stream, 232);
+    EXPECT_OFFSET(fmha_decode_problem, window, 240);
+    EXPECT_OFFSET(fmha_decode_problem, window_left, 244);
+    EXPECT_OFFSET(fmha_decode_problem, window_right, 248);
+    EXPECT_OFFSET(fmha_decode_problem, sink_keys, 252);
+    EXPECT_OFFSET(fmha_decode_problem, softcap, 256);
+    EXPECT_OFFSET(fmha_decode_problem, varlen, 260);
+    EXPECT_OFFSET(fmha_decode_problem, page_size, 264);
+    EXPECT_OFFSET(fmha_decode_problem, bias_dtype, 268);
+    EXPECT_OFFSET(fmha_decode_problem, modifier, 272);
+    EXPECT_OFFSET(fmha_decode_problem, prefix_lengths, 280);
+    EXPECT_OFFSET(fmha_decode_problem, alibi_slopes, 288);
+    EXPECT_OFFSET(fmha_decode_problem, sink, 296);
+    EXPECT_OFFSET(fmha_decode_problem, head_scale, 304);
+    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_q, 312);
+    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_k, 320);
+    EXPECT_OFFSET(fmha_decode_problem, seqlens_q, 328);
+    EXPECT_OFFSET(fmha_decode_problem, seqlens_k, 336);
+    EXPECT_OFFSET(fmha_decode_problem, block_table, 344);
+    EXPECT_OFFSET(fmha_decode_problem, bias, 352);
+    EXPECT_OFFSET(fmha_decode_problem, attn_mask, 384);
+    EXPECT_OFFSET(fmha_decode_problem, stride_alibi_batch, 416);
+    EXPECT_OFFSET(fmha_decode_problem, stride_block_table, 424);
+    EXPECT_OFFSET(fmha_decode_problem, tokens_q, 432);
+    EXPECT_OFFSET(fmha_decode_problem, modifier_values, 440);
+    EXPECT_OFFSET(fmha_decode_problem, modifier_buffers, 472);
+    cr_expect_geq(sizeof(fmha_decode_problem), 504);
+}
+
 Test(abi, pack_problem) {
     EXPECT_OFFSET(fmha_pack_problem, struct_bytes, 0);
     EXPECT_OFFSET(fmha_pack_problem, transposed, 8);

@@ -207,7 +207,8 @@ static void read(const fmha_forward_problem *problem, bool launch, struct fmha_k
     key->head_dim = key->head_dim_v = 128;
     key->align = 16;
     if (fmha_forward_is_modified(problem)) {
-        cr_assert_eq(fmha_forward_modify(problem, launch, key, operands, &sizes), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_eq(fmha_forward_modify("fmha_forward", problem, launch, key, operands, &sizes), FMHA_OK, "%s",
+                     fmha_last_error());
     }
 }
 

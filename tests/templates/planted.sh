@@ -117,6 +117,9 @@ plant 'merge: every lane writes LSE' $merge 's/ \&\& piece == 0//' "$both"
 plant 'merge: LSE where there is none' $merge 's/arguments\.lse \&\& //' "$both"
 plant 'merge: heads by batches' $merge 's/head_row % (u32)arguments\.heads_q/head_row % (u32)arguments.batch/' "$both"
 plant 'merge: columns of the neighbour' $merge 's/all\[i\] = fmha_pack(o\[2 \* i\], o\[2 \* i + 1\])/all[i] = fmha_pack(o[2 * i + 1], o[2 * i])/' '--op merge'
+plant 'merge: a row past its sequence' $merge 's/query >= arguments\.seqlens_q/query > arguments.seqlens_q/' '--op merge --varlen=padded'
+plant 'merge: rows before the first sequence' $merge 's/query < arguments\.cu_seqlens_q\[0\] || //' '--op merge --varlen=packed'
+plant 'merge: the last sequence is lost' $merge 's/cu_seqlens_q\[arguments\.batch\]/cu_seqlens_q[arguments.batch - 1]/' '--op merge --varlen=packed'
 plant 'merge: bf16 NaN becomes infinity' $merge '/o\[i\] = o\[i\] == o\[i\]/d' '--op merge --dtype bf16'
 
 append=ops/append.hip both='--op append --hd 40 --hd-v 24 --align 16,2 --varlen=none,packed --paged=off,on'

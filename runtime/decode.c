@@ -1,0 +1,160 @@
+/* Decoding: the public functions, over what forward attention reads of its problems. */
+#include <stddef.h>
+
+#include "driver.h"
+#include "problem.h"
+#include "split_keys.h"
+
+/* Of the fields that every version has had. */
+#define STRUCT_BYTES_FIRST (offsetof(fmha_decode_problem, modifier_buffers) + sizeof(void *[4]))
+
+struct request {
+    struct fmha_attention attention;
+    struct fmha_split_keys split;
+};
+
+/* The same problem as one of forward attention. */
+static fmha_forward_problem as_forward(const fmha_decode_problem *p) {
+    fmha_forward_problem forward = {
+        .struct_bytes = sizeof forward,
+        .dtype = p->dtype,
+        /* A single query at the end of its sequence sees all keys, with a causal mask too. */
+        .mask = p->mask == FMHA_MASK_NONE && p->seqlen_q <= 1 ? FMHA_MASK_CAUSAL_BOTTOM_RIGHT : p->mask,
+        .v_layout = p->v_layout,
+        .head_dim = p->head_dim,
+        .head_dim_v = p->head_dim_v,
+        .scale = p->scale,
+        .batch = p->batch,
+        .heads_q = p->heads_q,
+        .heads_k = p->heads_k,
+        .seqlen_q = p->seqlen_q,
+        .seqlen_k = p->seqlen_k,
+        .q = p->q,
+        .k = p->k,
+        .v = p->v,
+        .o = p->o,
+        .lse = p->lse,
+        .stream = p->stream,
+        .window = p->window,
+        .window_left = p->window_left,
+        .window_right = p->window_right,
+        .sink_keys = p->sink_keys,
+        .softcap = p->softcap,
+        .varlen = p->varlen,
+        .page_size = p->page_size,
+        .bias_dtype = p->bias_dtype,
+        .modifier = p->modifier,
+        .prefix_lengths = p->prefix_lengths,
+        .alibi_slopes = p->alibi_slopes,
+        .sink = p->sink,
+        .head_scale = p->head_scale,
+        .cu_seqlens_q = p->cu_seqlens_q,
+        .cu_seqlens_k = p->cu_seqlens_k,
+        .seqlens_q = p->seqlens_q,
+        .seqlens_k = p->seqlens_k,
+        .block_table = p->block_table,
+        .bias = p->bias,
+        .attn_mask = p->attn_mask,
+        .stride_alibi_batch = p->stride_alibi_batch,
+        .stride_block_table = p->stride_block_table,
+        .tokens_q = p->tokens_q,
+    };
+    for (int i = 0; i < FMHA_MODIFIER_VALUES; i++) {
+        forward.modifier_values[i] = p->modifier_values[i];
+    }
+    for (int i = 0; i < FMHA_MODIFIER_BUFFERS; i++) {
+        forward.modifier_buffers[i] = p->modifier_buffers[i];
+    }
+    return forward;
+}
+
+/* Keys that the queries of the longest sequence may see. */
+static int64_t keys_seen(const fmha_decode_problem *p) {
+    int64_t right = p->mask == FMHA_MASK_NONE ? p->window_right : 0;
+    if (p->window == 0 || p->window_left < 0 || right < 0 || p->prefix_lengths != NULL || p->seqlen_q > INT32_MAX) {
+        return p->seqlen_k;
+    }
+    int64_t seen = p->window_left + right + p->seqlen_q;
+    return seen < p->seqlen_k ? seen : p->seqlen_k;
+}
+
+/* Reads the problem. `launch`: its tensors must be there. */
+static fmha_status read_problem(const fmha_device *device, const fmha_decode_problem *given, bool launch,
+                                struct request *request) {
+    if (device == NULL || given == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode: expected a device and a problem, got NULL; pass a valid "
+                                              "pointer");
+    }
+    fmha_decode_problem room;
+    const fmha_decode_problem *p = given;
+    if (given->struct_bytes != sizeof room) {
+        p = fmha_problem_adapt("fmha_decode", "fmha_decode_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST,
+                               &room, sizeof room);
+    }
+    if (p == NULL) {
+        return FMHA_ERROR_ARGUMENT;
+    }
+    fmha_forward_problem forward = as_forward(p);
+    fmha_status status =
+        fmha_attention_read("fmha_decode", device, FMHA_KEY_DECODE, &forward, launch, &request->attention);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    fmha_device_info info;
+    int64_t rows;
+    if (__builtin_mul_overflow(p->heads_q / p->heads_k, p->seqlen_q, &rows)) {
+        rows = INT64_MAX / 2; /* which no instance serves */
+    }
+    status = fmha_device_get_info(device, &info);
+    request->split = (struct fmha_split_keys){
+        .function = "fmha_decode",
+        .splits = p->splits,
+        .sizes = {fmha_splits_simds(&info), p->batch, p->heads_k, rows, keys_seen(p), p->page_size},
+        .workspace = p->workspace,
+        .workspace_bytes = p->workspace_bytes,
+    };
+    return status == FMHA_OK ? fmha_split_keys_check(&request->split) : status;
+}
+
+fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem) {
+    struct request request;
+    fmha_status status = read_problem(device, problem, true, &request);
+    if (status != FMHA_OK || request.attention.empty) {
+        return status; /* without rows of O there is nothing to look for an instance for */
+    }
+    return fmha_split_keys_launch(device, &request.split, &request.attention);
+}
+
+fmha_status fmha_decode_prepare(fmha_device *device, const fmha_decode_problem *problem) {
+    struct request request;
+    fmha_status status = read_problem(device, problem, false, &request);
+    return status != FMHA_OK ? status : fmha_split_keys_prepare(device, &request.split, &request.attention);
+}
+
+fmha_status fmha_decode_workspace_bytes(fmha_device *device, const fmha_decode_problem *problem, size_t *bytes) {
+    struct request request;
+    if (bytes == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_workspace_bytes: expected a place for the size, got NULL; "
+                                              "pass a valid pointer");
+    }
+    *bytes = 0;
+    fmha_status status = read_problem(device, problem, false, &request);
+    if (status != FMHA_OK || request.attention.empty) {
+        return status;
+    }
+    const int64_t *value = request.attention.operands.value;
+    return fmha_split_keys_bytes(&request.split, value[FMHA_VALUE_HEADS_Q], value[FMHA_VALUE_SEQLEN_Q],
+                                 value[FMHA_VALUE_HEAD_DIM_V], bytes);
+}
+
+fmha_status fmha_decode_explain(fmha_device *device, const fmha_decode_problem *problem, fmha_explain_visit visit,
+                                void *context) {
+    struct request request;
+    if (visit == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_explain: expected a function to call, got NULL; pass a "
+                                              "valid pointer");
+    }
+    fmha_status status = read_problem(device, problem, false, &request);
+    return status != FMHA_OK ? status
+                             : fmha_split_keys_explain(device, &request.split, &request.attention, visit, context);
+}
