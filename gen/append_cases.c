@@ -1,5 +1,6 @@
 #include "append_cases.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "inputs.h"
@@ -58,4 +59,24 @@ void append_lengths(const struct append_case *one, bool ragged, uint64_t seed, i
                                                                    : (int64_t)(bits % (uint64_t)(most + 1)));
         before[b] = before[b] < 0 ? 0 : before[b];
     }
+}
+
+/* A scale that times float32's inverse of it is not 1. */
+#define ODD_SCALE (41.0f / 32)
+
+double append_number(uint64_t of_row, uint64_t draw, uint64_t *seed) {
+    double number = ldexp(inputs_normal(seed), (int)(of_row >> 8) % 16 - 10);
+    if (of_row % 8 == 3) /* by a scale of that kind a middle, beside which the inverse leads */
+        number = (draw & 1 ? -1 : 1) * (double)ODD_SCALE * (double)(17 + 2 * (draw >> 8 & 7)) / 16;
+    if (of_row % 8 == 1 || draw % 64 == 0)
+        number = draw & 128 ? 0.0 : -0.0;
+    if (of_row % 8 == 2 && draw % 64 == 1)
+        number = draw & 128 ? (draw & 256 ? INFINITY : -INFINITY) : NAN;
+    return number;
+}
+
+float append_scale(int64_t at, uint64_t *seed) {
+    uint64_t draw = inputs_next(seed);
+    float fraction = at % 3 == 0 ? ODD_SCALE : at % 3 == 1 ? 1 : 1 + (float)(draw >> 40) * 0x1p-24f;
+    return ldexpf(fraction, (int)(draw % 12) - 10);
 }

@@ -1,4 +1,5 @@
-/* What the operation append is verified with: standing cases, and the lengths in them. */
+/* What the operation append is verified with: standing cases, the lengths in them, and numbers, which are those of
+ * quantize too. */
 #ifndef GEN_APPEND_CASES_H
 #define GEN_APPEND_CASES_H
 
@@ -38,5 +39,13 @@ int append_standing(int64_t groups, bool paged, struct append_case cases[APPEND_
 /* Fills before[batch], the lengths that sequences have, and added[batch], how many rows are new: seqlen_new, or where
  * `ragged` up to that. */
 void append_lengths(const struct append_case *one, bool ragged, uint64_t seed, int32_t *before, int32_t *added);
+
+/* A number of a row, from what was drawn for the row and for itself: of a magnitude of the row's own, zeros of both
+ * signs, rows of nothing else, rows with some that are not finite, and rows which some given scales bring to the middle
+ * of two numbers of fp8. */
+double append_number(uint64_t of_row, uint64_t draw, uint64_t *seed);
+
+/* A given scale: of two thirds one by which middles of two numbers occur. */
+float append_scale(int64_t at, uint64_t *seed);
 
 #endif

@@ -416,10 +416,15 @@ static bool settle_kv_dtype(struct spec *spec, struct template_engine *engine, s
     if (!spec_has(spec, SPEC_KV_DTYPE))
         return true;
     const char *word = spec_typed_words(&spec_fields[SPEC_KV_DTYPE])[spec->value[SPEC_KV_DTYPE]];
-    const char *dtype = spec_word(spec, SPEC_DTYPE);
+    const char *dtype = spec_has(spec, SPEC_DTYPE) ? spec_word(spec, SPEC_DTYPE) : NULL;
     if (!strcmp(word, "fp8") && !spec_chip_fp8(spec, engine, error))
         return false;
     if (!strcmp(word, "f16") || !strcmp(word, "bf16")) {
+        if (!dtype)
+            return error_set(error, ERROR_USAGE,
+                             "--kv-dtype: expected a small format for --op %s, got '%s'; use e4m3, e5m2, e4m3fnuz, "
+                             "e5m2fnuz or mxfp4",
+                             spec_word(spec, SPEC_OP), word);
         if (strcmp(word, dtype) != 0)
             return error_set(error, ERROR_USAGE,
                              "--kv-dtype: expected the type of Q, %s, or a smaller one, got '%s'; use --dtype %s, or "

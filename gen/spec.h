@@ -15,7 +15,9 @@ struct template_engine;
  * spec_fields.h; it is built once templates/ops/<word>.hip is there. */
 #define SPEC_OPERATIONS(X)                                                                                             \
     X(FORWARD, "forward")                                                                                              \
-    X(DECODE, "decode") X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack") X(APPEND, "append") X(MLA, "mla")
+    X(DECODE, "decode")                                                                                                \
+    X(MERGE, "merge") X(BACKWARD, "backward") X(PACK, "pack") X(APPEND, "append") X(MLA, "mla")                        \
+        X(QUANTIZE, "quantize")
 enum spec_operation {
 #define SPEC_OPERATION(identifier, word) SPEC_OP_##identifier,
     SPEC_OPERATIONS(SPEC_OPERATION)

@@ -17,19 +17,21 @@ WORD(OP, EVERY, "op", "op", NULL, FACT, ALWAYS, "operation", spec_operation_word
 WORD(DTYPE, CACHED | MERGE | APPEND, "dtype", "dtype", NULL, FACT, ALWAYS,
      "of Q, and of K, V and O unless said; of merge: of O; of append: of what is new",
      LIST("f16", "bf16"), LIST("f16", "bf16"), SAME)
+WORD(FROM, QUANTIZE, "from", "from", NULL, FACT, ALWAYS, "of quantize: the type of what is quantized",
+     LIST("f16", "bf16", "f32"), LIST("f16", "bf16", "f32"), SAME)
 /* "fp8", "f16" and "bf16" are typed for one of the words: which, spec_resolve finds out */
-WORD(KV_DTYPE, CACHED | APPEND, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
+WORD(KV_DTYPE, CACHED | APPEND | QUANTIZE, "kv_dtype", "kv-dtype", NULL, FACT, FIRST,
      "of K and V: that of Q, fp8 of the OCP or of the fnuz kind, mxfp4; fp8: e4m3 of the chip's own kind",
      LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4"),
      LIST("", "kve4m3", "kve5m2", "kve4m3fnuz", "kve5m2fnuz", "kvmxfp4"),
      LIST("same", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "mxfp4", "fp8", "f16", "bf16"))
-WORD(KV_SCALE, CACHED | APPEND, "kv_scale", "kv-scale", NULL, FACT, FIRST,
+WORD(KV_SCALE, CACHED | APPEND | QUANTIZE, "kv_scale", "kv-scale", NULL, FACT, FIRST,
      "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
      LIST("", "scaletoken"), SAME)
-WORD(SCALE_RULE, MLA | APPEND, "scale_rule", "scale-rule", NULL, FACT, FIRST,
+WORD(SCALE_RULE, MLA | APPEND | QUANTIZE, "scale_rule", "scale-rule", NULL, FACT, FIRST,
      "of what becomes mxfp4: scales by the exponent of the largest magnitude (floor), or one more from 1.75 times that on",
      LIST("floor", "threequarters"), LIST("", "threequarters"), SAME)
-NUMBER(HEAD_DIM, CACHED | APPEND, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
+NUMBER(HEAD_DIM, CACHED | APPEND | QUANTIZE, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
 /* 0 stands for "as head_dim", which is the neutral value; a resolved spec holds the number itself */
 NUMBER(HEAD_DIM_V, CACHED | APPEND, "head_dim_v", "hd-v", FACT, 0, 8, 512, 8, "v%d",
        "head dimension of V and O; default: that of Q and K")
@@ -70,6 +72,9 @@ WORD(VALUES, APPEND, "values", "values", NULL, FACT, FIRST, "V beside K, or K al
 WORD(ROTARY, APPEND, "rotary", "rotary", "neox", FACT, FIRST,
      "rotary embedding of K: pairs of columns half of the rotated ones apart (neox), or side by side (interleaved)",
      LIST("off", "neox", "interleaved"), LIST("", "rotneox", "rotinter"), SAME)
+WORD(PASS, QUANTIZE, "pass", "pass", NULL, FACT, FIRST,
+     "of quantize: what makes the numbers, or before that the scale that many rows share", LIST("numbers", "scales"),
+     LIST("", "scales"), SAME)
 WORD(PARTIAL, MERGE, "partial", "partial", NULL, FACT, FIRST, "partial O in f32, or in the type of the output",
      LIST("f32", "same"), LIST("", "partialsame"), SAME)
 WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,

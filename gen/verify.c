@@ -17,6 +17,7 @@
 #include "verify_count.h"
 #include "verify_merge.h"
 #include "verify_pack.h"
+#include "verify_quantize.h"
 
 static const char *const input_words[] = {[VERIFY_INPUTS_RANDOM] = "random",
                                           [VERIFY_INPUTS_UNBALANCED] = "unbalanced",
@@ -71,10 +72,10 @@ static bool read_spec(struct session *session, struct error *error) {
     const struct spec *spec = &session->instance->spec;
     if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && spec->value[SPEC_OP] != SPEC_OP_DECODE &&
         spec->value[SPEC_OP] != SPEC_OP_MLA)
-        return error_set(
-            error, ERROR_USAGE,
-            "verify: expected --op forward, decode, merge, pack, append or mla, got %s: no reference is built for it",
-            spec_word(spec, SPEC_OP));
+        return error_set(error, ERROR_USAGE,
+                         "verify: expected --op forward, decode, merge, pack, append, mla or quantize, got %s: no "
+                         "reference is built for it",
+                         spec_word(spec, SPEC_OP));
     const char *mask = spec_word(spec, SPEC_MASK);
     session->mask = strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
                     : strcmp(mask, "causal-top-left") == 0   ? REFERENCE_MASK_CAUSAL_TOP_LEFT
@@ -689,6 +690,8 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         done = verify_merge(&instance, options, &execution, report, error);
     else if (done && report->operation == SPEC_OP_APPEND)
         done = verify_append(&instance, options, &execution, report, error);
+    else if (done && report->operation == SPEC_OP_QUANTIZE)
+        done = verify_quantize(&instance, options, &execution, report, error);
     else if (done)
         done = verify_attention(engine, &instance, options, &execution, report, error);
     free(object);

@@ -40,6 +40,8 @@ struct verify_options {
     size_t merge_shape_count;
     const struct verify_append_shape *append_shapes; /* and of append */
     size_t append_shape_count;
+    const struct verify_quantize_shape *quantize_shapes; /* and of quantize */
+    size_t quantize_shape_count;
     uint64_t seed;
     double scale; /* softmax scale of every case; NAN: 1/sqrt(head_dim), in some standing cases another */
     struct modifiers_values values; /* of kernels that take them; what is not given is each case's own */

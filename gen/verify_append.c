@@ -17,9 +17,6 @@
 
 enum { SHAPE_BYTES = 96 };
 
-/* A scale that times float32's 1 / 41 is not 1. */
-#define ODD_SCALE (41.0f / 32)
-
 /* ---- Cases --------------------------------------------------------------------------------------------------------
  */
 
@@ -206,8 +203,7 @@ static bool make_lengths(struct append_work *work, uint64_t seed) {
     return true;
 }
 
-/* Bits of any kind. Of a row in four where something is computed, and else of all where bits are moved: others have
- * numbers of a magnitude of their own, rows of zeros and rows with some that are none among them. */
+/* Bits of any kind where they are moved, and of a row in four; others have numbers. */
 static void fill_new(const struct append_work *work, enum append_side side, uint64_t *seed) {
     const struct append_session *session = work->session;
     uint16_t *bits = work->contents[side];
@@ -219,24 +215,15 @@ static void fill_new(const struct append_work *work, enum append_side side, uint
         of_row = i % columns ? of_row : inputs_next(seed) >> 8;
         uint64_t draw = inputs_next(seed);
         bool any = moved || (!rotated && of_row % 4 == 0);
-        double number = ldexp(inputs_normal(seed), (int)(of_row >> 8) % 16 - 10);
-        if (of_row % 8 == 3) /* by a scale of this kind a middle, which float32's inverse of the scale leads beside */
-            number = (draw & 1 ? -1 : 1) * ODD_SCALE * (double)(17 + 2 * (draw >> 8 & 7)) / 16;
-        if (of_row % 8 == 1 || draw % 64 == 0)
-            number = draw & 128 ? 0.0 : -0.0;
-        if (of_row % 8 == 2 && draw % 64 == 1)
-            number = draw & 128 ? (draw & 256 ? INFINITY : -INFINITY) : NAN;
+        double number = append_number(of_row, draw, seed);
         bits[i] = any ? (uint16_t)(draw >> 48) : half_from_double(session->half, number);
     }
 }
 
-/* Given scales: of two thirds of the heads powers of two and others by which middles of two numbers occur. */
 static void fill_scales(const struct append_work *work, enum append_side side, uint64_t *seed) {
     float *scales = work->contents[side];
     for (int64_t i = 0; i < count_of(work, side); i++) {
-        uint64_t draw = inputs_next(seed);
-        float fraction = i % 3 == 0 ? ODD_SCALE : i % 3 == 1 ? 1 : 1 + (float)(draw >> 40) * 0x1p-24f;
-        scales[i] = ldexpf(fraction, (int)(draw % 12) - 10);
+        scales[i] = append_scale(i, seed);
     }
 }
 

@@ -28,6 +28,7 @@ static int shape_numbers(enum spec_operation operation, const struct verify_case
     const struct verify_pack_shape *p = &one->pack_shape;
     const struct verify_merge_shape *m = &one->merge_shape;
     const struct verify_append_shape *a = &one->append_shape;
+    const struct verify_quantize_shape *q = &one->quantize_shape;
     switch (operation) {
     case SPEC_OP_PACK:
         memcpy(numbers, (int64_t[]){p->batch, p->heads, p->seqlen, p->head_dim}, 4 * sizeof *numbers);
@@ -35,6 +36,9 @@ static int shape_numbers(enum spec_operation operation, const struct verify_case
     case SPEC_OP_APPEND:
         memcpy(numbers, (int64_t[]){a->batch, a->heads, a->seqlen_new, a->seqlen_k}, 4 * sizeof *numbers);
         return 4;
+    case SPEC_OP_QUANTIZE:
+        memcpy(numbers, (int64_t[]){q->batch, q->heads, q->seqlen}, 3 * sizeof *numbers);
+        return 3;
     case SPEC_OP_MERGE:
         memcpy(numbers, (int64_t[]){m->splits, m->batch, m->heads, m->seqlen, m->head_dim}, 5 * sizeof *numbers);
         return 5;
@@ -104,7 +108,17 @@ static const struct exact_table *exact_table(enum spec_operation operation) {
     static const struct exact_table pack = {"B,H,S,D", "every bit as it must be", {"from"}, {"to"}, true};
     static const struct exact_table append = {
         "B,H,N,S", "every element as it must be", {"k_new", "v_new"}, {"k", "v"}, false};
-    return operation == SPEC_OP_PACK ? &pack : operation == SPEC_OP_APPEND ? &append : NULL;
+    static const struct exact_table quantize = {"B,H,S", "every element as it must be", {"from"}, {"to"}, false};
+    switch (operation) {
+    case SPEC_OP_PACK:
+        return &pack;
+    case SPEC_OP_APPEND:
+        return &append;
+    case SPEC_OP_QUANTIZE:
+        return &quantize;
+    default:
+        return NULL;
+    }
 }
 
 /* Below the line of a case. Whether it has any. */

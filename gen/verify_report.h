@@ -30,6 +30,11 @@ struct verify_append_shape {
     int64_t batch, heads, seqlen_new, seqlen_k; /* 0 and up, seqlen_new at most seqlen_k; heads 1 and up */
 };
 
+/* And of quantize. */
+struct verify_quantize_shape {
+    int64_t batch, heads, seqlen; /* 0 and up; heads 1 and up */
+};
+
 enum { VERIFY_COUNTERS_MAX = 96 };
 
 /* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */
@@ -40,11 +45,12 @@ struct verify_counter {
 
 struct verify_case {
     struct verify_shape shape;
-    struct verify_pack_shape pack_shape;     /* in its place, of pack */
-    struct verify_merge_shape merge_shape;   /* and of merge */
-    struct verify_append_shape append_shape; /* and of append */
-    char what[64];                           /* what the case is for: "one past each tile" */
-    char inputs[24];                         /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
+    struct verify_pack_shape pack_shape;         /* in its place, of pack */
+    struct verify_merge_shape merge_shape;       /* and of merge */
+    struct verify_append_shape append_shape;     /* and of append */
+    struct verify_quantize_shape quantize_shape; /* and of quantize */
+    char what[64];                               /* what the case is for: "one past each tile" */
+    char inputs[24];                             /* "random", "unbalanced", "impulse", "large", "nan-masked", … */
     char layout[32]; /* "bshd", "bhsd", "bhsd, v bshd", with ", padded" where rows are; of pack "bshd to bhsd" */
     double scale;
     struct modifiers_values values;          /* of modifiers that the instance has */
@@ -89,8 +95,8 @@ void verify_report_table(const struct verify_report *report, struct text *out);
 /* One JSON object, ending in a newline: instance, device, passed, cases[] of shape, what, inputs, layout, scale, seed,
  * max_error_over_bound, lse_error_over_bound, mean_error, mean_error_over_bound, findings[], where something was
  * counted counters{NAME: number, tensors{LABEL{NAME: number}}}, and mean_error, mean_error_over_bound of the random
- * cases together. NAN is written as null. Of pack and append, whose elements are right or wrong, there are no scale and
- * no errors; of merge there are no scale and no mean errors.
+ * cases together. NAN is written as null. Of pack, append and quantize, whose elements are right or wrong, there are no
+ * scale and no errors; of merge there are no scale and no mean errors.
  */
 bool verify_report_json(const struct verify_report *report, struct text *out, struct error *error);
 

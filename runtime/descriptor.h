@@ -45,6 +45,8 @@ enum fmha_buffer {
     FMHA_BUFFER_SEQLENS_NEW,
     FMHA_BUFFER_ROTARY_COS,
     FMHA_BUFFER_ROTARY_SIN,
+    FMHA_BUFFER_TO_SCALE, /* of what is quantized, and what a scale is found from */
+    FMHA_BUFFER_SCALE_PARTIAL,
     FMHA_BUFFER_MODIFIER_0, /* of a modifier from outside */
     FMHA_BUFFER_COUNT = FMHA_BUFFER_MODIFIER_0 + FMHA_MODIFIER_BUFFERS,
     FMHA_BUFFER_OF_MODIFIERS = FMHA_BUFFER_CU_SEQLENS_Q /* the first that only problems with modifiers have */

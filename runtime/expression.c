@@ -97,6 +97,13 @@ const char *const fmha_value_names[FMHA_VALUE_COUNT] = {
     [FMHA_VALUE_ROTARY_FIRST] = "rotary_first",
     [FMHA_VALUE_STRIDE_ROTARY_COS_ROW] = "stride_rotary_cos_row",
     [FMHA_VALUE_STRIDE_ROTARY_SIN_ROW] = "stride_rotary_sin_row",
+    [FMHA_VALUE_PARTS] = "parts",
+    [FMHA_VALUE_SCALES] = "scales",
+    [FMHA_VALUE_STRIDE_SCALE_PARTIAL_BATCH] = "stride_scale_partial_batch",
+    [FMHA_VALUE_STRIDE_SCALE_PARTIAL_HEAD] = "stride_scale_partial_head",
+    [FMHA_VALUE_STRIDE_TO_SCALE_BATCH] = "stride_to_scale_batch",
+    [FMHA_VALUE_STRIDE_TO_SCALE_HEAD] = "stride_to_scale_head",
+    [FMHA_VALUE_STRIDE_TO_SCALE_ROW] = "stride_to_scale_row",
 };
 
 /* ---- Compiling ---- */

@@ -402,7 +402,7 @@ static bool take_field(struct reader *reader, struct fmha_key *key, int field) {
 /* Operations other than attention with K and V apart lack fields; those stay 0. */
 static bool lacks_fields(const struct fmha_key *key) {
     return key->operation == FMHA_KEY_MERGE || key->operation == FMHA_KEY_PACK || key->operation == FMHA_KEY_APPEND ||
-           key->operation == FMHA_KEY_MLA;
+           key->operation == FMHA_KEY_MLA || key->operation == FMHA_KEY_QUANTIZE;
 }
 
 static bool read_key(struct reader *reader, struct fmha_key *key) {

@@ -136,6 +136,8 @@ enum {
     VALUES,
     ROTARY,
     SCALE_RULE,
+    FROM,
+    PASS,
     MODIFIER
 };
 
@@ -166,6 +168,8 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [VALUES] = "values",
     [ROTARY] = "rotary",
     [SCALE_RULE] = "scale_rule",
+    [FROM] = "from",
+    [PASS] = "pass",
     [MODIFIER] = "modifier",
 };
 
@@ -179,6 +183,7 @@ static const struct {
     {OPERATION, FMHA_KEY_BACKWARD, "backward"},
     {OPERATION, FMHA_KEY_PACK, "pack"},
     {OPERATION, FMHA_KEY_APPEND, "append"},
+    {OPERATION, FMHA_KEY_QUANTIZE, "quantize"},
     {OPERATION, FMHA_KEY_MLA, "mla"},
     {DTYPE, FMHA_KEY_F16, "f16"},
     {DTYPE, FMHA_KEY_BF16, "bf16"},
@@ -232,6 +237,11 @@ static const struct {
     {ROTARY, FMHA_KEY_ROTARY_INTERLEAVED, "interleaved"},
     {SCALE_RULE, FMHA_KEY_SCALE_FLOOR, "floor"},
     {SCALE_RULE, FMHA_KEY_SCALE_THREE_QUARTERS, "threequarters"},
+    {FROM, FMHA_KEY_FROM_F16, "f16"},
+    {FROM, FMHA_KEY_FROM_BF16, "bf16"},
+    {FROM, FMHA_KEY_FROM_F32, "f32"},
+    {PASS, FMHA_KEY_PASS_NUMBERS, "numbers"},
+    {PASS, FMHA_KEY_PASS_SCALES, "scales"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -248,6 +258,7 @@ static const struct {
     [PAGED] = {FMHA_KEY_PAGED, 1},         [PARTIAL] = {FMHA_KEY_PARTIAL, 1},
     [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},   [VALUES] = {FMHA_KEY_VALUES, 1},
     [ROTARY] = {FMHA_KEY_ROTARY, 2},       [SCALE_RULE] = {FMHA_KEY_SCALE_RULE, 1},
+    [FROM] = {FMHA_KEY_FROM, 2},           [PASS] = {FMHA_KEY_PASS, 1},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {

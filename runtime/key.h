@@ -16,7 +16,8 @@ enum fmha_key_operation {
     FMHA_KEY_BACKWARD = 3,
     FMHA_KEY_PACK = 4,
     FMHA_KEY_APPEND = 5,
-    FMHA_KEY_MLA = 6
+    FMHA_KEY_MLA = 6,
+    FMHA_KEY_QUANTIZE = 7
 };
 enum fmha_key_dtype { FMHA_KEY_F16 = 1, FMHA_KEY_BF16 = 2 };
 enum fmha_key_mask { FMHA_KEY_MASK_NONE = 0, FMHA_KEY_CAUSAL_BOTTOM_RIGHT = 1, FMHA_KEY_CAUSAL_TOP_LEFT = 2 };
@@ -37,6 +38,8 @@ enum fmha_key_kv_scale { FMHA_KEY_KV_SCALE_HEAD = 0, FMHA_KEY_KV_SCALE_TOKEN = 1
 enum fmha_key_scale_rule { FMHA_KEY_SCALE_FLOOR = 0, FMHA_KEY_SCALE_THREE_QUARTERS = 1 };
 enum fmha_key_rotary { FMHA_KEY_ROTARY_OFF = 0, FMHA_KEY_ROTARY_NEOX = 1, FMHA_KEY_ROTARY_INTERLEAVED = 2 };
 enum fmha_key_values { FMHA_KEY_VALUES_ON = 0, FMHA_KEY_VALUES_OFF = 1 };
+enum fmha_key_from { FMHA_KEY_FROM_F16 = 0, FMHA_KEY_FROM_BF16 = 1, FMHA_KEY_FROM_F32 = 2 };
+enum fmha_key_pass { FMHA_KEY_PASS_NUMBERS = 0, FMHA_KEY_PASS_SCALES = 1 };
 enum fmha_key_partial { FMHA_KEY_PARTIAL_F32 = 0, FMHA_KEY_PARTIAL_SAME = 1 };
 /* In fmha_key.modifiers: each the factor of the value. */
 enum fmha_key_modifier {
@@ -58,6 +61,8 @@ enum fmha_key_modifier {
     FMHA_KEY_SCALE_RULE = 1 << 17, /* fmha_key_scale_rule */
     FMHA_KEY_ROTARY = 1 << 24,     /* of append: fmha_key_rotary */
     FMHA_KEY_VALUES = 1 << 26,     /* of append: fmha_key_values */
+    FMHA_KEY_FROM = 1 << 27,       /* of quantize: fmha_key_from */
+    FMHA_KEY_PASS = 1 << 29,       /* of quantize: fmha_key_pass */
 };
 
 #define FMHA_KEY_VERSION 1
@@ -88,8 +93,9 @@ enum fmha_key_modifier {
  *                      2  prefix         8    block_mask            14     paged
  *                      3  softcap        9    sink                  15     partial, fmha_key_partial
  *                      4  alibi          10   head_scale            16     kv_scale, fmha_key_kv_scale
- *                     17  scale_rule, fmha_key_scale_rule   24-25 rotary, fmha_key_rotary  26  values, fmha_key_values
- * 18-23, 27-31  0
+ *                     17  scale_rule, fmha_key_scale_rule    24-25  rotary, fmha_key_rotary
+ *                     26  values, fmha_key_values            27-28  from, fmha_key_from
+ *                     29  pass, fmha_key_pass                the others  0
  */
 struct fmha_key {
     uint8_t version;                            /* FMHA_KEY_VERSION */
@@ -149,10 +155,10 @@ bool fmha_key_can_be_served(const struct fmha_key *key);
 bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
 
 /* The fields by name, in the order in which they are written: "operation", "dtype", "head_dim", "head_dim_v", "mask",
- * "v_layout", "align"; then the modifiers, "kv_dtype", "kv_scale", "values", "rotary" and "scale_rule", which are
- * written where they are not off. The target is none of them. */
+ * "v_layout", "align"; then the modifiers, "kv_dtype", "kv_scale", "values", "rotary", "scale_rule", "from" and "pass",
+ * which are written where they are not off. The target is none of them. */
 #define FMHA_KEY_FIELDS_FIRST   7
-#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 20)
+#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 22)
 #define FMHA_KEY_FIELD_MODIFIER (FMHA_KEY_FIELDS - 1) /* the hash of a modifier from outside */
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 

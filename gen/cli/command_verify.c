@@ -98,6 +98,7 @@ struct shapes {
         struct verify_pack_shape pack[OPTION_LIST_MAX];
         struct verify_merge_shape merge[OPTION_LIST_MAX];
         struct verify_append_shape append[OPTION_LIST_MAX];
+        struct verify_quantize_shape quantize[OPTION_LIST_MAX];
     } of;
     int64_t *lengths_q, *lengths_k; /* owned */
 };
@@ -165,16 +166,18 @@ static bool read_shape(enum spec_operation operation, const char *text, int at, 
         return words_merge_shape(text, &shapes->of.merge[at], error);
     case SPEC_OP_APPEND:
         return words_append_shape(text, &shapes->of.append[at], error);
+    case SPEC_OP_QUANTIZE:
+        return words_quantize_shape(text, &shapes->of.quantize[at], error);
     default:
         return words_shape(text, &shapes->of.attention[at], error);
     }
 }
 
-/* The operation whose shapes are given: pack, merge, append, or forward for any of attention. No list of options
- * describes one of the others and another operation at once: what one of them needs the other does not have. */
+/* The operation whose shapes are given: pack, merge, append, quantize, or forward for any of attention. No list of
+ * options describes one of the others and another operation at once: what one of them needs the other does not have. */
 static enum spec_operation operation_of(const struct arguments *arguments) {
     const char *word = arguments->kernel.field[SPEC_OP];
-    const enum spec_operation others[] = {SPEC_OP_PACK, SPEC_OP_MERGE, SPEC_OP_APPEND};
+    const enum spec_operation others[] = {SPEC_OP_PACK, SPEC_OP_MERGE, SPEC_OP_APPEND, SPEC_OP_QUANTIZE};
     for (size_t i = 0; word && i < sizeof others / sizeof *others; i++)
         if (strcmp(word, spec_operation_words[others[i]]) == 0)
             return others[i];
@@ -202,6 +205,8 @@ static bool make_shapes(const struct arguments *arguments, struct shapes *shapes
     options->pack_shape_count = options->pack_shapes ? (size_t)given->count : 0;
     options->merge_shape_count = options->merge_shapes ? (size_t)given->count : 0;
     options->append_shape_count = options->append_shapes ? (size_t)given->count : 0;
+    options->quantize_shapes = operation == SPEC_OP_QUANTIZE ? shapes->of.quantize : NULL;
+    options->quantize_shape_count = options->quantize_shapes ? (size_t)given->count : 0;
     return true;
 }
 
@@ -268,10 +273,11 @@ static const struct option_row options[] = {
      .kind = OPTION_REPEATED,
      .offset = offsetof(struct verify_arguments, shapes),
      .value = "B,HQ,HK,SQ,SK",
-     .help = "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
-             "dimension; of merge N,B,H,S,D, partial results first; of append B,H,N,S: batch, heads, new rows, rows "
-             "that there is room for); repeatable. Without it a standing set of ragged "
-             "shapes around every tile edge is run"},
+     .help =
+         "batch, query heads, key heads, query length, key length (of pack B,H,S,D: batch, heads, length, head "
+         "dimension; of merge N,B,H,S,D, partial results first; of append B,H,N,S: batch, heads, new rows, rows "
+         "that there is room for; of quantize B,H,S); repeatable. Without it a standing set of ragged shapes around "
+         "every tile edge is run"},
     {.name = "q-lens",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, q_lens),

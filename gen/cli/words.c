@@ -81,6 +81,14 @@ bool words_append_shape(const char *text, struct verify_append_shape *shape, str
                text);
 }
 
+bool words_quantize_shape(const char *text, struct verify_quantize_shape *shape, struct error *error) {
+    int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen};
+    return parse_numbers(text, member, 3, 2) ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected B,H,S (batch, heads and length; heads 1 and up, the others 0 and up), got '%s'",
+                     text);
+}
+
 bool words_merge_shape(const char *text, struct verify_merge_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->splits, &shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
     return parse_numbers(text, member, 5, 20) ||

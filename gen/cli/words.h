@@ -8,6 +8,7 @@
 bool words_shape(const char *text, struct verify_shape *shape, struct error *error);
 bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error);
 bool words_append_shape(const char *text, struct verify_append_shape *shape, struct error *error);
+bool words_quantize_shape(const char *text, struct verify_quantize_shape *shape, struct error *error);
 bool words_merge_shape(const char *text, struct verify_merge_shape *shape, struct error *error);
 
 /* "8,2": query heads and key heads of a shape whose other lengths are given in lists; the rest is 0. */

@@ -45,5 +45,6 @@ return {
         pack = { wave64 = { waves = 4 } },
         merge = { wave64 = { waves = 1 } },
         append = { wave64 = { [576] = { waves = 1 } } },
+        quantize = { wave64 = { [576] = { waves = 4 } } },
     },
 }

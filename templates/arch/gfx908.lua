@@ -24,5 +24,6 @@ chip.defaults = {
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
     append = chip.defaults.append,
+    quantize = chip.defaults.quantize,
 }
 return chip

@@ -59,6 +59,7 @@ chip.defaults = {
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
     append = chip.defaults.append,
+    quantize = chip.defaults.quantize,
 }
 chip.into_lds = { bytes = 16, file = "into_lds_gfx9" } -- bytes that a lane loads from memory into LDS; device/FILE.hip has the functions
 chip.converts_bf16 = true -- v_cvt_pk_bf16_f32

@@ -49,5 +49,6 @@ return {
         pack = { wave32 = { waves = 4 } },
         merge = { wave32 = { waves = 2 } },
         append = { wave32 = { [576] = { waves = 2 } } },
+        quantize = { wave32 = { [576] = { waves = 8 } } },
     },
 }

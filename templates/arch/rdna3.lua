@@ -56,5 +56,6 @@ return {
         -- Sixty-four lanes: where a few rows are decoded their workgroups reach as many compute units as they can.
         merge = { wave32 = { waves = 2 }, wave64 = { waves = 1 } },
         append = { wave32 = { [576] = { waves = 2 } }, wave64 = { [576] = { waves = 1 } } },
+        quantize = { wave32 = { [576] = { waves = 8 } }, wave64 = { [576] = { waves = 4 } } },
     },
 }

@@ -33,5 +33,6 @@ family.defaults = {
     pack = rdna3.defaults.pack,
     merge = rdna3.defaults.merge,
     append = rdna3.defaults.append,
+    quantize = rdna3.defaults.quantize,
 }
 return family

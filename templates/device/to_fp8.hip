@@ -18,7 +18,7 @@ FMHA_INLINE u32 fmha_fp8_sign(float x)
     return __builtin_bit_cast(u32, x) >> 24 & 0x80;
 }
 
-FMHA_INLINE bool fmha_is_finite(float x)
+FMHA_INLINE bool fmha_fp8_finite(float x)
 {
     return (__builtin_bit_cast(u32, x) & 0x7fffffff) < 0x7f800000;
 }
@@ -26,7 +26,7 @@ FMHA_INLINE bool fmha_is_finite(float x)
 /* Of the OCP's formats: `number` is x over its scale. What is finite saturates; `infinity` and 0x7f are the codes of what is not. */
 FMHA_INLINE u32 fmha_to_fp8_ocp(float x, float number, u32 magnitude, u32 infinity)
 {
-    const u32 code = fmha_is_finite(x) ? magnitude : infinity;
+    const u32 code = fmha_fp8_finite(x) ? magnitude : infinity;
     return (x == x && number == number ? code : 0x7f) | fmha_fp8_sign(x);
 }
 
@@ -34,7 +34,7 @@ FMHA_INLINE u32 fmha_to_fp8_ocp(float x, float number, u32 magnitude, u32 infini
 FMHA_INLINE u32 fmha_to_fp8_fnuz(float x, float number, u32 magnitude)
 {
     const u32 code = magnitude == 0 ? 0 : magnitude | fmha_fp8_sign(x);
-    return fmha_is_finite(x) && number == number ? code : 0x80;
+    return fmha_fp8_finite(x) && number == number ? code : 0x80;
 }
 
 /* The scale of values of which the largest finite magnitude has these bits: over the format's largest number, at least 2^-126. */
@@ -47,5 +47,5 @@ FMHA_INLINE float fmha_fp8_scale(u32 magnitude, float largest)
 /* The bits of a magnitude that has a say in the scale; 0 of what is not finite. */
 FMHA_INLINE u32 fmha_fp8_share(float x)
 {
-    return fmha_is_finite(x) ? __builtin_bit_cast(u32, x) & 0x7fffffff : 0;
+    return fmha_fp8_finite(x) ? __builtin_bit_cast(u32, x) & 0x7fffffff : 0;
 }

@@ -7,16 +7,12 @@
 //% local fast = spec.align == 16
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local rotary = spec.rotary ~= "off"
-//% local fp4 = spec.kv_dtype == "mxfp4"
-//% local fp8 = spec.kv_dtype ~= "same" and not fp4
-//% local small, per_token = fp8 or fp4, spec.kv_scale == "token"
-//% if spec.scale_rule ~= "floor" and not fp4 then
-//%     fail("--scale-rule " .. spec.scale_rule .. " with --kv-dtype " .. spec.kv_dtype .. ": expected blocks with scales of their own; use --kv-dtype mxfp4, or leave --scale-rule out")
-//% end
+//% local is_small = spec.kv_dtype ~= "same"
+//% include("ops/small_rows.hip")
 //% -- Elements of the cache: the bytes of eight of them, and how many elements of its rows these are.
-//% local eight_bytes = fp4 and 4 or fp8 and 8 or 16
-//% local eight_elements = fp4 and 4 or 8
-//% local cache_type = small and "u8" or spec.dtype
+//% local eight_bytes = is_small and small.eight_bytes or 16
+//% local eight_elements = small.fp4 and 4 or 8
+//% local cache_type = is_small and "u8" or spec.dtype
 //% local sides = { "k" }
 //% if spec.values == "on" then sides[2] = "v" end
 //% if spec.values == "off" and spec.head_dim_v ~= spec.head_dim then
@@ -33,15 +29,9 @@
 //% include("device/prelude.hip")
 
 //% include("device/element_" .. spec.dtype .. ".hip")
-//% if small then
+//% if is_small then
 
-//%     include("device/groups.hip")
-
-//%     include("device/to_" .. (fp4 and "fp4" or "fp8") .. ".hip")
-//%     if fp8 then
-
-//%         include("device/to_fp8_" .. spec.kv_dtype .. ".hip")
-//%     end
+//%     small.emit()
 //% end
 //%
 //% for _, side in ipairs(sides) do
@@ -55,18 +45,18 @@
 //% for _, side in ipairs(sides) do
 //%     local stride = "stride_" .. side .. "_"
 //%     argument {
-//%         name = side, kind = "buffer", type = cache_type, access = "write", align = fast and eight_bytes or small and 1 or 2,
-//%         shape = (paged and "pages heads_k page_size " or "batch heads_k seqlen_k ") .. dim_name[side] .. (fp4 and "/2" or ""),
+//%         name = side, kind = "buffer", type = cache_type, access = "write", align = fast and eight_bytes or is_small and 1 or 2,
+//%         shape = (paged and "pages heads_k page_size " or "batch heads_k seqlen_k ") .. dim_name[side] .. (small.fp4 and "/2" or ""),
 //%         strides = stride .. "batch " .. stride .. "head " .. stride .. "row 1",
 //%     }
 //% end
-//% for _, side in ipairs(small and sides or {}) do
-//%     local stride, rows = "stride_" .. side .. "_scale_", fp4 or per_token
+//% for _, side in ipairs(is_small and sides or {}) do
+//%     local stride, rows = "stride_" .. side .. "_scale_", small.makes_scales
 //%     argument {
-//%         name = side .. "_scale", kind = "buffer", type = fp4 and "u8" or "f32", access = rows and "write" or "read",
+//%         name = side .. "_scale", kind = "buffer", type = small.fp4 and "u8" or "f32", access = rows and "write" or "read",
 //%         shape = (not rows and "batch heads_k" or paged and "pages heads_k page_size" or "batch heads_k seqlen_k") ..
-//%                 (fp4 and " ceil_div(" .. dim_name[side] .. ",32)" or ""),
-//%         strides = stride .. "batch " .. stride .. "head" .. (rows and " " .. stride .. "row" or "") .. (fp4 and " 1" or ""),
+//%                 (small.fp4 and " ceil_div(" .. dim_name[side] .. ",32)" or ""),
+//%         strides = stride .. "batch " .. stride .. "head" .. (rows and " " .. stride .. "row" or "") .. (small.fp4 and " 1" or ""),
 //%     }
 //% end
 //% argument { name = "seqlens_k", kind = "buffer", type = "i32", access = "read", shape = "batch", strides = "1" }
@@ -100,9 +90,9 @@
 //%         end
 //%     end
 //% end
-//% for _, side in ipairs(small and sides or {}) do
+//% for _, side in ipairs(is_small and sides or {}) do
 //%     for _, axis in ipairs { "batch", "head", "row" } do
-//%         if axis ~= "row" or fp4 or per_token then argument { name = "stride_" .. side .. "_scale_" .. axis, kind = "value", type = "i64" } end
+//%         if axis ~= "row" or small.makes_scales then argument { name = "stride_" .. side .. "_scale_" .. axis, kind = "value", type = "i64" } end
 //%     end
 //% end
 //% if paged then argument { name = "stride_block_table", kind = "value", type = "i64" } end
@@ -232,31 +222,7 @@ FMHA_INLINE element8 fmha_load(const element *from)
 //% end
 }
 
-//% if fp4 then
-/* Eight numbers. */
-FMHA_INLINE void fmha_store(unsigned char *to, u32 numbers)
-{
-//%     if fast then
-    *(u32 *)to = numbers;
-//%     else
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-        to[i] = (unsigned char)(numbers >> 8 * i);
-//%     end
-}
-//% elseif fp8 then
-/* Eight numbers. */
-FMHA_INLINE void fmha_store(unsigned char *to, u32x2 numbers)
-{
-//%     if fast then
-    *(u32x2 *)to = numbers;
-//%     else
-#pragma unroll
-    for (int i = 0; i < 8; ++i)
-        to[i] = (unsigned char)(numbers[i / 4] >> 8 * (i % 4));
-//%     end
-}
-//% else
+//% if not is_small then
 FMHA_INLINE void fmha_store(element *to, element8 piece)
 {
 //%     if fast then
@@ -332,13 +298,13 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_append_arguments arg
     const u32 index = __builtin_amdgcn_workgroup_id_x() * $(threads) + __builtin_amdgcn_workitem_id_x();
     const int column = (int)(index % 8) * 8; /* of the lane's first piece; the others are 64 apart */
     const fmha_key key = fmha_find(arguments, index / 8);
-//% if not small then
+//% if not is_small then
     if (!key.present)
         return;
 //% end
 
 //% -- Everything is asked for before the first is waited for. Where lanes tell one another of their values all of them come to the end.
-//% local present = small and "key.present && " or ""
+//% local present = is_small and "key.present && " or ""
 //% for _, side in ipairs(sides) do
 //%     local new, pieces, rounds, stride = "new_" .. side, "pieces_" .. side, (dim[side] + 63) // 64, "arguments.stride_" .. side .. "_new_"
 //%     local batch = packed and "" or " + key.batch * " .. stride .. "batch"
@@ -360,10 +326,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_append_arguments arg
 //% end
 //% for _, side in ipairs(sides) do
 //%     local new, pieces, rounds, stride = "new_" .. side, "pieces_" .. side, (dim[side] + 63) // 64, "arguments.stride_" .. side .. "_"
-//%     local type, to = small and "unsigned char" or "element", "to_" .. side
+//%     local type, to = is_small and "unsigned char" or "element", "to_" .. side
 //%     local begin = "arguments." .. side .. " + key.block * " .. stride .. "batch + key.head * " .. stride .. "head + key.slot * " .. stride .. "row"
     $(type) *const $(to) = $(begin);
-//%     if not small then
+//%     if not is_small then
 #pragma unroll
     for (int i = 0; i < $(rounds); ++i) {
         const int at = column + 64 * i;
@@ -380,10 +346,10 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_append_arguments arg
     }
 //%     else
 //%         local scale, begin_scale = "scale_" .. side, "arguments." .. side .. "_scale + key.batch * " .. stride .. "scale_batch + key.head * " .. stride .. "scale_head"
-//%         if fp4 or per_token then
+//%         if small.makes_scales then
 //%             begin_scale = "arguments." .. side .. "_scale + key.block * " .. stride .. "scale_batch + key.head * " .. stride .. "scale_head + key.slot * " .. stride .. "scale_row"
 //%         end
-//%         local of_scale, values = fp4 and "unsigned char" or not per_token and "const float" or "float", "values_" .. side
+//%         local of_scale, values = (small.makes_scales and "" or "const ") .. small.scale_type, "values_" .. side
     $(of_scale) *const $(scale) = $(begin_scale);
     float $(values)[$(rounds)][8] = {};
 #pragma unroll
@@ -399,55 +365,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_append_arguments arg
             $(values)[i][j] = fmha_from_element($(pieces)[i][j]);
 //%         end
     }
-//%         if fp4 then
-//%             local three_quarters = tostring(spec.scale_rule == "threequarters")
-#pragma unroll
-    for (int i = 0; i < $(rounds); ++i) {
-        const int at = column + 64 * i;
-        u32 largest = 0, numbers = 0; /* four lanes have the 32 values of a scale */
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            largest = fmha_largest(largest, __builtin_bit_cast(u32, $(values)[i][j]) & 0x7fffffff);
-        const u32 e8m0 = fmha_fp4_scale_for(fmha_largest_of_4(largest), $(three_quarters));
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            numbers |= fmha_to_fp4($(values)[i][j], e8m0) << 4 * j;
-        if (!key.present || at >= $(dim[side]))
-            continue;
-        fmha_store($(to) + at / 2, numbers);
-        if (at % 32 == 0)
-            $(scale)[at / 32] = (unsigned char)e8m0;
-    }
-//%         else
-//%             local by = "by_" .. side
-//%             if per_token then
-//%                 local largest = "largest_" .. side
-    u32 $(largest) = 0;
-#pragma unroll
-    for (int i = 0; i < $(rounds); ++i)
-#pragma unroll
-        for (int j = 0; j < 8; ++j)
-            $(largest) = fmha_largest($(largest), fmha_fp8_share($(values)[i][j]));
-    const float $(by) = fmha_fp8_scale_of(fmha_largest_of_8($(largest)));
-    if (key.present && column == 0)
-        *$(scale) = $(by);
-//%             else
-    const float $(by) = key.present ? *$(scale) : 1.0f;
-//%             end
-#pragma unroll
-    for (int i = 0; i < $(rounds); ++i) {
-        const int at = column + 64 * i;
-        if (!key.present || at >= $(dim[side]))
-            continue;
-        u32x2 numbers = {0, 0};
-#pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            FMHA_OPAQUE($(values)[i][j]); /* what is known of it since the scale was chosen is not kept */
-            numbers[j / 4] |= fmha_to_fp8($(values)[i][j], $(values)[i][j] / $(by)) << 8 * (j % 4);
-        }
-        fmha_store($(to) + at, numbers);
-    }
-//%         end
+//%         small.row(values, dim[side], to, scale, "key.present", "by_" .. side)
 //%     end
 //% end
 }

@@ -184,7 +184,7 @@ Test(spec, wrong_values) {
     expect_error("causal=topleft",
                  "--causal: expected none, bottom-right or top-left, got 'topleft'; did you mean 'top-left'?");
     expect_error("causal=causal-top-left", "--causal: expected none, bottom-right or top-left, got 'causal-top-left'");
-    expect_error("op=backwards", "--op: expected forward, decode, merge, backward, pack, append or mla, got "
+    expect_error("op=backwards", "--op: expected forward, decode, merge, backward, pack, append, mla or quantize, got "
                                  "'backwards'; did you mean 'backward'?");
     expect_error("arch=gfx901 hd=64 wave=64", "--wave: expected 32 on gfx901, got '64'");
     expect_error("arch=gfx901 hd=64 matrix=32x32", "--matrix: expected 16x16 on gfx901, got '32x32'");
@@ -211,7 +211,8 @@ Test(spec, an_operation_has_its_rows_alone) {
     }
     cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
-        bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_ROTARY || id == SPEC_SCALE_RULE;
+        bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_FROM || id == SPEC_PASS ||
+                      id == SPEC_ROTARY || id == SPEC_SCALE_RULE;
         cr_assert_eq(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), !others, "%s", spec_fields[id].name);
         cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
     }

@@ -150,27 +150,49 @@ for rotary in neox interleaved; do
     plant "append: $rotary: rounded toward zero" $append 's/= fmha_to_element(x\[j\]);/= fmha_to_element(x[j] * 0.9999f);/' "$options"
     plant "append: $rotary: V too" $append 's/if rotary and side == "k" then/if rotary then/' "$options"
 done
-small='--op append --hd 40 --hd-v 24 --align 16,2'
+rows=ops/small_rows.hip small='--op append --hd 40 --hd-v 24 --align 16,2'
 plant 'append: small: scale of the neighbour' $append 's/scale_head"/scale_head + 1"/' "$small --kv-dtype e4m3"
 plant 'append: small: V by the scale of K' $append 's/"arguments\." \.\. side \.\. "_scale + key\.batch/"arguments.k_scale + key.batch/' "$small --kv-dtype e4m3"
 plant 'append: small: scales of V by strides of K' $append 's/\.\. stride \.\. "scale_row"/.. "arguments.stride_k_scale_row"/' "$small --kv-dtype mxfp4"
 plant 'append: small: scale of the slot in 32 bits' $append 's/key\.slot \* " \.\. stride \.\. "scale_row/(int)key.slot * (int)" .. stride .. "scale_row/' "$small --kv-dtype e5m2 --kv-scale token"
-plant 'append: small: multiplied by the inverse' $append 's|\$(values)\[i\]\[j\] / \$(by)|$(values)[i][j] * (1.0f / $(by))|' "$small --kv-dtype e4m3"
-plant 'append: small: numbers of the neighbour' $append 's/<< 8 \* (j % 4)/<< 8 * (3 - j % 4)/; s/<< 4 \* j/<< 4 * (j ^ 1)/' "$small --kv-dtype e4m3,mxfp4"
-plant 'append: small: four lanes of a token' $append 's/fmha_largest_of_8(/fmha_largest_of_4(/' "$small --kv-dtype e4m3 --kv-scale token"
-plant 'append: small: eight lanes of a block' $append 's/fmha_largest_of_4(/fmha_largest_of_8(/' "$small --kv-dtype mxfp4"
-plant 'append: small: every other scale' $append 's/if (at % 32 == 0)/if (at % 64 == 0)/' "$small --kv-dtype mxfp4"
+plant 'append: small: multiplied by the inverse' $rows 's|\$(values)\[i\]\[j\] / \$(by)|$(values)[i][j] * (1.0f / $(by))|' "$small --kv-dtype e4m3"
+plant 'append: small: numbers of the neighbour' $rows 's/<< 8 \* (j % 4)/<< 8 * (3 - j % 4)/; s/<< 4 \* j/<< 4 * (j ^ 1)/' "$small --kv-dtype e4m3,mxfp4"
+plant 'append: small: four lanes of a token' $rows 's/fmha_largest_of_8(/fmha_largest_of_4(/' "$small --kv-dtype e4m3 --kv-scale token"
+plant 'append: small: eight lanes of a block' $rows 's/fmha_largest_of_4(/fmha_largest_of_8(/' "$small --kv-dtype mxfp4"
+plant 'append: small: every other scale' $rows 's/if (at % 32 == 0)/if (at % 64 == 0)/' "$small --kv-dtype mxfp4"
 plant 'append: small: the scale before the rotation' $append 's/fmha_rotate(\$(new), at, \$(pieces)\[i\], rotary, \$(values)\[i\]);/for (int j = 0; j < 8; ++j) $(values)[i][j] = fmha_from_element($(pieces)[i][j]);/' "$small --kv-dtype e4m3 --kv-scale token --rotary"
 for rule in floor threequarters; do
-    plant "append: small: not by the rule $rule" $append 's/spec\.scale_rule == "threequarters"/spec.scale_rule ~= "threequarters"/' "$small --kv-dtype mxfp4 --scale-rule $rule"
+    plant "append: small: not by the rule $rule" $rows 's/spec\.scale_rule == "threequarters"/spec.scale_rule ~= "threequarters"/' "$small --kv-dtype mxfp4 --scale-rule $rule"
 done
-plant 'append: small: infinity has a say in the scale' device/to_fp8.hip 's/return fmha_is_finite(x) ? \(.*\) : 0;/return \1;/' "$small --kv-dtype e4m3 --kv-scale token"
+plant 'append: small: infinity has a say in the scale' device/to_fp8.hip 's/return fmha_fp8_finite(x) ? \(.*\) : 0;/return \1;/' "$small --kv-dtype e4m3 --kv-scale token"
 plant 'append: small: rounded toward zero' device/to_fp8.hip 's/ + ((bits >> shift) \& 1) + (1u << (shift - 1)) - 1)/)/' "$small --kv-dtype e5m2"
 plant 'append: small: ties up' device/to_fp8.hip 's/((bits >> shift) \& 1) + (1u << (shift - 1)) - 1/(1u << (shift - 1))/' "$small --kv-dtype e4m3"
 plant 'append: small: fp4 rounded toward zero' device/to_fp4.hip 's/ + ((bits >> 22) \& 1) + 0x1fffff)/)/' "$small --kv-dtype mxfp4"
 plant 'append: small: beyond the largest is NaN' device/to_fp8.hip 's/return code < largest ? code : largest;/return code <= largest ? code : 0x7f;/' "$small --kv-dtype e4m3"
-plant 'append: small: infinity saturates' device/to_fp8.hip 's/fmha_is_finite(x) ? magnitude : infinity/magnitude/' "$small --kv-dtype e4m3"
+plant 'append: small: infinity saturates' device/to_fp8.hip 's/fmha_fp8_finite(x) ? magnitude : infinity/magnitude/' "$small --kv-dtype e4m3"
 plant 'append: small: negative zeros of fnuz' device/to_fp8.hip 's/magnitude == 0 ? 0 : magnitude/magnitude/' "$small --kv-dtype e4m3fnuz"
+
+quantize=ops/quantize.hip shared='--op quantize --hd 40 --from f16 --kv-dtype e4m3 --align 16,2'
+for axis in batch head row; do
+    case $axis in row) place=token ;; *) place=$axis ;; esac
+    plant "quantize: to by from's $axis stride" $quantize "s/arguments\\.stride_to_$axis/arguments.stride_from_$axis/" "$shared"
+    plant "quantize: $axis stride of from in 32 bits" $quantize "s/$place \\* arguments\\.stride_from_$axis/(int)$place * (int)arguments.stride_from_$axis/" "$shared"
+    plant "quantize: $axis stride of to in 32 bits" $quantize "s/$place \\* arguments\\.stride_to_$axis/(int)$place * (int)arguments.stride_to_$axis/" "$shared"
+    plant "quantize: scales by the $axis stride of numbers" $quantize "s/arguments\\.stride_to_scale_$axis/arguments.stride_to_$axis/" "$shared --kv-scale token"
+done
+plant 'quantize: the first part is the scale' $quantize 's/i < arguments\.parts; i += 8/i < 1; i += 8/' "$shared"
+plant 'quantize: eight parts at most' $quantize 's/i < arguments\.parts; i += 8/i < 8 \&\& i < arguments.parts; i += 8/' "$shared"
+plant 'quantize: scale of the first head' $quantize 's/head \* arguments\.stride_scale_partial_head/0/' "$shared"
+plant 'quantize: every head tells the scale' $quantize 's/ \&\&$/ \&\& true ||/' "$shared"
+plant 'quantize: a scale that nobody wants' $quantize 's/arguments\.to_scale \&\& present/present/' "$shared"
+plant 'quantize: rows by heads' $quantize 's/row % (u32)arguments\.seqlen_k, head/row % (u32)arguments.heads_k, head/' "$shared"
+plant 'quantize: the last part of the rows is lost' $quantize 's/row < rows; row/row + arguments.parts * 2 < rows; row/' "$shared --pass scales"
+plant 'quantize: every part is the first' $quantize 's/(u64)part \* \$(groups)/(u64)0/' "$shared --pass scales"
+plant 'quantize: heads share what is not theirs' $quantize 's/(i64)(scale \* heads + line % heads)/(i64)(line % heads)/' "$shared --pass scales"
+plant 'quantize: the first batch alone' $quantize 's/(u64)arguments\.batch \* heads/(u64)heads/' "$shared --pass scales"
+plant 'quantize: no barrier' $quantize 's/^    fmha_barrier();//' "$shared --pass scales"
+plant 'quantize: eight lanes of a workgroup' $quantize 's/i < \$(groups); i += 8/i < 8; i += 8/' "$shared --pass scales"
+plant 'quantize: no least scale' device/to_fp8.hip 's/return scale > least ? scale : least/return scale/' "$shared --pass scales"
 
 # Modifiers: each by a fault of its own arithmetic, and by one of the tensor or the loop that it takes part in.
 spans=ops/forward_spans.hip score=ops/score.hip
