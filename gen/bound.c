@@ -239,18 +239,18 @@ static bool infinity_may_vanish(enum half_type type, const struct terms *terms, 
 
 static void output_bounds(enum half_type type, const struct terms *terms, const struct reference_row *row,
                           int64_t head_dim_v, double *coefficient, double *output) {
-    double unit = bound_unit(type);
+    const enum half_type weights = row->problem->bf16_weights ? HALF_BF16 : type;
     /* P rounded, then a sum of its products that is rescaled on the way; l is such a sum of the unrounded weights. */
     double sum_error = gamma_of((double)terms->keys + terms->rescales);
-    double product_error = (1 + unit) * (1 + sum_error) * (row->problem->v_scale ? 1 + 0.5 * E : 1) - 1;
+    double product_error = (1 + bound_unit(weights)) * (1 + sum_error) * (row->problem->v_scale ? 1 + 0.5 * E : 1) - 1;
     double largest_scale = largest_v_scale(row), operand_shares = 0;
     /* The key that set the maximum has weight 1, so the computed l is 1 at least, whatever the scores' errors. */
     double l_least = fmax(1, row->sum * exp(-2 * terms->delta_max));
-    double p_absolute = bound_absolute(type) / l_least;
+    double p_absolute = bound_absolute(weights) / l_least;
     double weight_error_sum = 0, factor = row->keep_factor;
     for (int64_t j = 0; j < terms->keys; j++) {
         double error = terms->weight_error[j];
-        double absolute = p_absolute * operand_share(type, row, j, largest_scale);
+        double absolute = p_absolute * operand_share(weights, row, j, largest_scale);
         weight_error_sum += error;
         operand_shares += absolute;
         coefficient[j] = factor * (error + (row->weight[j] + error) * product_error + absolute);
@@ -270,9 +270,9 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
         if (weight_error_sum > 1)
             bound = fmin(bound, factor * (2 + product_error + operand_shares) * column_maximum(row, d));
         bound += (magnitude + bound) * quotient_error + underflow;
-        bound += (magnitude + bound) * unit + bound_absolute(type); /* O rounded */
+        bound += (magnitude + bound) * bound_unit(type) + bound_absolute(type); /* O rounded */
         if (isinf(row->output[d]))
-            output[d] = infinity_may_vanish(type, terms, row, d) ? NAN : 0;
+            output[d] = infinity_may_vanish(weights, terms, row, d) ? NAN : 0;
         else
             output[d] = isnan(row->output[d]) ? NAN : bound * SLACK;
     }

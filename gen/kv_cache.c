@@ -103,7 +103,7 @@ bool kv_cache_make(const struct spec *spec, const struct reference_problem *prob
     float *row = malloc((size_t)longest * sizeof *row);
     cache->v_scale = calloc((size_t)rows + 1, sizeof *cache->v_scale);
     bool done = row && cache->v_scale && tensor_new(cache, problem, problem->head_dim, &cache->k) &&
-                tensor_new(cache, problem, problem->head_dim_v, &cache->v);
+                (problem->v_in_k || tensor_new(cache, problem, problem->head_dim_v, &cache->v));
     uint64_t state = seed ^ UINT64_C(0x5ca1e5);
     bool packed = !strcmp(spec_word(spec, SPEC_VARLEN), "packed") && !strcmp(spec_word(spec, SPEC_PAGED), "off");
     bool of_heads = !cache->mxfp4 && !cache->per_token;
@@ -114,10 +114,12 @@ bool kv_cache_make(const struct spec *spec, const struct reference_problem *prob
                        : packed && head >= problem->heads_k ? head % problem->heads_k
                                                             : -1;
         quantize_head(cache, type, head, like, problem->seqlen_k, k, row, &cache->k, &state);
-        quantize_head(cache, type, head, like, problem->seqlen_k, v, row, &cache->v, &state);
+        if (!problem->v_in_k)
+            quantize_head(cache, type, head, like, problem->seqlen_k, v, row, &cache->v, &state);
     }
+    const struct kv_cache_tensor *of_v = problem->v_in_k ? &cache->k : &cache->v;
     for (int64_t at = 0; done && cache->per_token && at < rows; at++)
-        cache->v_scale[at] = fabs((double)cache->v.scales[at]);
+        cache->v_scale[at] = fabs((double)of_v->scales[at]);
     free(row);
     if (done)
         return true;
@@ -160,7 +162,8 @@ void kv_cache_read(const struct kv_cache *cache, enum half_type type, bool flush
                    struct reference_problem *problem) {
     int64_t heads = problem->batch * problem->heads_k;
     read_tensor(cache, &cache->k, heads, problem->seqlen_k, type, flushes, k);
-    read_tensor(cache, &cache->v, heads, problem->seqlen_k, type, flushes, v);
+    if (!problem->v_in_k)
+        read_tensor(cache, &cache->v, heads, problem->seqlen_k, type, flushes, v);
     problem->k_scaled = problem->v_scaled = !cache->mxfp4;
     problem->v_scale = cache->per_token ? cache->v_scale : NULL;
 }

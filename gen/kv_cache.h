@@ -7,7 +7,7 @@
 #include "reference.h"
 #include "spec.h"
 
-/* One of K and V: [batch][heads_k][seqlen_k] rows without gaps. */
+/* One of K and V, of which V is empty where it is a view of K: [batch][heads_k][seqlen_k] rows without gaps. */
 struct kv_cache_tensor {
     int64_t head_dim, row_bytes;
     int64_t scales_of_row; /* mxfp4: E8M0 scales of a row; of fp8 1 */

@@ -7,6 +7,7 @@
 
 #include "inputs.h"
 #include "kv_cache.h"
+#include "native.h"
 #include "quantize.h"
 #include "user_modifier.h"
 
@@ -263,6 +264,11 @@ static bool add_partial(const struct making *making, enum fmha_buffer buffer, in
     return true;
 }
 
+/* Bytes of which rows of scales are multiples: they go to LDS by words where the matrix unit takes them. */
+static int64_t scale_alignment(const struct making *making) {
+    return native_is_scaled(&making->instance->spec) ? 4 : 1;
+}
+
 /* Scales of K or V: [batch][heads_k], of packed keys [heads_k], or one for all; or in rows like K. What is next to them
  * is never another scale. */
 static bool add_scales(const struct making *making, enum fmha_buffer buffer) {
@@ -270,8 +276,7 @@ static bool add_scales(const struct making *making, enum fmha_buffer buffer) {
     const bool mxfp4 = has_word(making->instance, SPEC_KV_DTYPE, "mxfp4");
     const bool per_token = has_word(making->instance, SPEC_KV_SCALE, "token");
     const struct kv_cache *cache = making->request->cache;
-    int64_t *strides =
-        &making->operands->launch.value[of_v ? FMHA_VALUE_STRIDE_V_SCALE_BATCH : FMHA_VALUE_STRIDE_K_SCALE_BATCH];
+    int64_t *values = making->operands->launch.value;
     int64_t head_dim = of_v ? making->problem->head_dim_v : making->problem->head_dim;
     struct tensor *tensor = add_rows(making, buffer, true, mxfp4 ? ceil_div(head_dim, QUANTIZE_BLOCK) : 1);
     struct tensor_layout layout = of_v ? making->request->v : making->request->k;
@@ -297,12 +302,19 @@ static bool add_scales(const struct making *making, enum fmha_buffer buffer) {
                                   .length = 1};
         tensor->batch = tensor->blocks;
     }
-    if (!tensor_lay(tensor, &layout, 1))
+    if (!tensor_lay(tensor, &layout, scale_alignment(making)))
         return too_large(making);
     if (cache)
         making->operands->contents[buffer] = mxfp4 ? (of_v ? cache->v.blocks : cache->k.blocks)
                                                    : (const void *)(of_v ? cache->v.scales : cache->k.scales);
-    strides[0] = one || tensor->starts ? 0 : tensor->stride_block;
+    int64_t batch = one || tensor->starts ? 0 : tensor->stride_block;
+    if (buffer == FMHA_BUFFER_KV_SCALE) {
+        values[FMHA_VALUE_STRIDE_KV_SCALE_BATCH] = batch;
+        values[FMHA_VALUE_STRIDE_KV_SCALE_ROW] = tensor->stride_row;
+        return true;
+    }
+    int64_t *strides = &values[of_v ? FMHA_VALUE_STRIDE_V_SCALE_BATCH : FMHA_VALUE_STRIDE_K_SCALE_BATCH];
+    strides[0] = batch;
     strides[1] = one ? 0 : tensor->stride_head;
     strides[2] = tensor->stride_row;
     return true;
@@ -524,6 +536,7 @@ static bool add_one(const struct making *making, enum fmha_buffer buffer) {
         return !problem->head_scale || add_of_heads(making, buffer, problem->head_scale, 1, 0, 1);
     case FMHA_BUFFER_K_SCALE:
     case FMHA_BUFFER_V_SCALE:
+    case FMHA_BUFFER_KV_SCALE:
         return add_scales(making, buffer);
     case FMHA_BUFFER_BIAS:
         return !problem->bias.values ||

@@ -60,6 +60,7 @@ struct reference_problem {
     const double *sink; /* [heads_q]: a score without a value, in the denominator and LSE; -INFINITY: none */
 
     /* Of values that a kernel reads as numbers with float32 scales, for bounds alone. */
+    bool bf16_weights;       /* weights become bf16, whatever the type of O; for bounds alone, too */
     bool k_scaled, v_scaled; /* it multiplies scores, and O or weights, by them */
     const double *v_scale;   /* [batch][heads_k][seqlen_k]: magnitudes where weights are multiplied; NULL: O is */
 

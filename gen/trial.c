@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "native.h"
+
 static const double LN2 = 0.69314718055994531;
 
 /* "nan" whatever its sign. */
@@ -174,7 +176,7 @@ static void visit_row(void *context, const struct reference_row *row) {
                          &trial->lse_bound[index])) {
         for (int64_t d = 0; d < columns; d++)
             got[d] = half_to_double(trial->type, trial->o[index * columns + d]);
-        bound_bias_add(&trial->bias[head], trial->type, row, columns, got);
+        bound_bias_add(&trial->bias[head], row->problem->bf16_weights ? HALF_BF16 : trial->type, row, columns, got);
     } else {
         atomic_store(&visit->out_of_memory, true);
     }
@@ -215,8 +217,13 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     double *of_k = to_values(instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
     double *of_v = to_values(instance, trial->type, trial->k, k_elements(&trial->problem), of_k);
     to_values(instance, trial->type, trial->v, v_elements(&trial->problem), of_v);
+    const bool native = native_is_scaled(&instance->spec);
     if (small)
-        kv_cache_read(&trial->cache, trial->type, instance->flushes_subnormals, of_k, of_v, &trial->problem);
+        kv_cache_read(&trial->cache, native ? HALF_BF16 : trial->type, instance->flushes_subnormals, of_k, of_v,
+                      &trial->problem);
+    trial->problem.bf16_weights = native;
+    if (native && !native_quantize_q(&instance->spec, &trial->problem, trial->values))
+        return error_set(error, ERROR_RUN, "no memory for a row of Q");
     struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;

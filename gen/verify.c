@@ -10,6 +10,7 @@
 #include "execute.h"
 #include "inputs.h"
 #include "instance.h"
+#include "native.h"
 #include "standing.h"
 #include "trial.h"
 #include "user_modifier.h"
@@ -358,12 +359,17 @@ static bool is_random(enum input_kind kind) {
     return kind == INPUT_RANDOM || kind == INPUT_NAN_VISIBLE || kind == INPUT_NAN_HIDDEN;
 }
 
+/* What the weights become before they meet V. */
+static enum half_type weights_type(const struct session *session) {
+    return native_is_scaled(&session->instance->spec) ? HALF_BF16 : session->type;
+}
+
 /* The mean error is looked at in the first run: the others repeat its rows. */
 static void check_mean(struct work *work, struct bound_bias *random_cases) {
     double mean, limit;
     if (is_random(work->one->inputs))
         bound_bias_merge(random_cases, &work->trials[0].bias_total);
-    bound_bias_result(&work->trials[0].bias_total, work->session->type, &mean, &limit);
+    bound_bias_result(&work->trials[0].bias_total, weights_type(work->session), &mean, &limit);
     work->result->mean_error = mean;
     work->result->mean_error_over_bound = fabs(mean) / limit;
     if (fabs(mean) > limit)
@@ -634,7 +640,7 @@ static bool run_cases(struct session *session, struct verify_report *report, str
     session->error = error;
     if (!verify_report_run(report, session->case_count, session->options->fail_fast, run_case, session, error))
         return false;
-    bound_bias_result(&session->random_cases, session->type, &report->mean_error, &limit);
+    bound_bias_result(&session->random_cases, weights_type(session), &report->mean_error, &limit);
     report->mean_error_over_bound = fabs(report->mean_error) / limit;
     report->passed = report->passed && !(fabs(report->mean_error) > limit);
     return true;

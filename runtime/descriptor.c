@@ -29,6 +29,7 @@ const char *const fmha_buffer_names[FMHA_BUFFER_COUNT] = {
     [FMHA_BUFFER_BLOCK_MASK] = "block_mask",
     [FMHA_BUFFER_K_SCALE] = "k_scale",
     [FMHA_BUFFER_V_SCALE] = "v_scale",
+    [FMHA_BUFFER_KV_SCALE] = "kv_scale",
     [FMHA_BUFFER_K_NEW] = "k_new",
     [FMHA_BUFFER_V_NEW] = "v_new",
     [FMHA_BUFFER_CU_SEQLENS_NEW] = "cu_seqlens_new",

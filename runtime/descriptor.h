@@ -38,6 +38,7 @@ enum fmha_buffer {
     FMHA_BUFFER_BLOCK_MASK,
     FMHA_BUFFER_K_SCALE, /* of small formats of K and V */
     FMHA_BUFFER_V_SCALE,
+    FMHA_BUFFER_KV_SCALE,
     FMHA_BUFFER_K_NEW, /* what is appended, and of a batch of unlike lengths where each sequence's begins, or how long
                           it is */
     FMHA_BUFFER_V_NEW,

@@ -68,6 +68,8 @@ enum fmha_value {
     FMHA_VALUE_STRIDE_V_SCALE_BATCH,
     FMHA_VALUE_STRIDE_V_SCALE_HEAD,
     FMHA_VALUE_STRIDE_V_SCALE_ROW,
+    FMHA_VALUE_STRIDE_KV_SCALE_BATCH, /* of latent rows, which have no heads */
+    FMHA_VALUE_STRIDE_KV_SCALE_ROW,
     FMHA_VALUE_SEQLEN_NEW, /* keys that are appended to the longest sequence, and to all of a packed batch */
     FMHA_VALUE_TOKENS_NEW,
     FMHA_VALUE_STRIDE_K_NEW_BATCH,

@@ -52,10 +52,13 @@ local qk = {
         transposed = { v_path = "lds" },
     },
 }
+-- MLA on the scaled matrix instructions: four waves with keys of their own.
+local mla = { native = { mxfp4 = { block_m = 16, block_k = 32, waves = 4, k_path = "async", v_path = "lds", q_path = "register", v_waves = 1 } } }
+for name, value in pairs(chip.defaults.mla.wave64[576]) do mla[name] = value end
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = { wave64 = qk } },
     decode = chip.defaults.decode,
-    mla = chip.defaults.mla,
+    mla = { wave64 = { [576] = mla } },
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
     append = chip.defaults.append,

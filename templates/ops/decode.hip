@@ -9,22 +9,7 @@
 //%
 //% local slices, packed, latent = spec.v_slices, spec.varlen == "packed", spec.op == "mla"
 //% decoding = {
-//%     arguments = function()
-//%         argument { name = "batch", kind = "value", type = "i32" }
-//%         argument { name = "splits", kind = "value", type = "i32" }
-//%         local rows = packed and "heads_q tokens_q" or "batch heads_q seqlen_q"
-//%         local strides = packed and { "heads_q*tokens_q", "tokens_q" } or { "batch*heads_q*seqlen_q", "heads_q*seqlen_q", "seqlen_q" }
-//%         argument {
-//%             name = "o_partial", kind = "buffer", type = "f32", access = "write", optional = true, align = 16, shape = "splits " .. rows .. " head_dim_v",
-//%             strides = table.concat(strides, "*head_dim_v ") .. "*head_dim_v head_dim_v 1",
-//%         }
-//%         argument {
-//%             name = "lse_partial", kind = "buffer", type = "f32", access = "write", optional = true, shape = "splits " .. rows,
-//%             strides = table.concat(strides, " ") .. " 1",
-//%         }
-//%         constraint("splits", "min", 1)
-//%         constraint("splits", "max", 1 << 16)
-//%     end,
+//%     arguments = function() include("ops/splits.hip") end,
 //%     -- Which rows and which split the workgroup has.
 //%     begin = function()
 //%         local group = latent and "arguments.heads_q" or "arguments.heads_q / arguments.heads_k"

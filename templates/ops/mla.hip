@@ -3,7 +3,12 @@
 //% if spec.head_dim_v > spec.head_dim then
 //%     fail("--hd-v " .. spec.head_dim_v .. ": of --op mla V is a part of K's row: expected at most --hd " .. spec.head_dim)
 //% end
-//% if spec.scale_rule ~= "floor" then
-//%     fail("--scale-rule " .. spec.scale_rule .. ": expected something that becomes mxfp4; leave it out")
+//% local scaled = spec.kv_math == "native" and spec.kv_dtype == "mxfp4"
+//% if spec.scale_rule ~= "floor" and not scaled then
+//%     fail("--scale-rule " .. spec.scale_rule .. ": expected something that becomes mxfp4: add --kv-dtype mxfp4 --kv-math native, or leave it out")
 //% end
-//% include("ops/decode.hip")
+//% if scaled then
+//%     include("ops/mla_scaled.hip")
+//% else
+//%     include("ops/decode.hip")
+//% end

@@ -335,4 +335,24 @@ plant 'pages: rows are read before they are there' $pages '/if pages\.between th
 plant 'pages: rows of the next tile' $pages 's/(keys\.rows_at ^ " \.\. entries \.\. ")/keys.rows_at/' "$lengths --k-path direct"
 plant 'pages: waves share a list without a barrier' $pages 's/lds \.\. " + wave \* " \.\. rows/lds/' "$lengths --k-path direct --v-path gather"
 plant 'pages: infinities of V from page 0' ops/tiles.hip 's/fmha_page(keys, (u32)key), keys\.v_page/0, keys.v_page/' '--hd 64 --paged --causal'
+
+# MLA on the scaled matrix instructions.
+arch=gfx950 scaled=ops/mla_scaled.hip
+native='--op mla --dtype bf16 --kv-dtype mxfp4 --kv-math native'
+one="$native --inputs random --shape 1,16,1,1,100"
+plant 'scaled: the scales of the neighbouring block of K' $scaled 's/k_scales\[group \* 32\]/k_scales[(group ^ 1) * 32]/' "$one"
+plant 'scaled: the half step repeats its blocks' $scaled '/rows\.q\[r\]\[4\] = group < 2/d' "$one"
+plant "scaled: a wave has a tile of the next one's" $scaled 's/fmha_min(tile + of_wave, split_end)/fmha_min(tile + of_wave + 1, split_end)/' "$one"
+plant 'scaled: waves do not wait for m and l' $scaled 's|fmha_barrier(); /\* and nobody reads a tile .*||' "$one"
+plant 'scaled: waves do not wait for what they exchange' $scaled '/\$(round_first) + t\];/{n;n;n;s/fmha_barrier();//}' "$one"
+plant 'scaled: floor for three quarters' $scaled 's/local carry = spec.scale_rule.*/local carry = ""/' "$one --scale-rule threequarters"
+plant 'scaled: the scale of V of the neighbouring block' $scaled 's/9 + 8 \* (column % 4)/9 + 8 * (column % 4 ^ 1)/' "$one"
+plant 'scaled: weights truncated' $scaled \
+    's/fmha_pack_weights(\(weight[^,]*\), \(weight.*\]\))/__builtin_bit_cast(u32, \1) >> 16 | (__builtin_bit_cast(u32, \2) \& 0xffff0000)/' \
+    "$native --inputs random --shape 1,64,1,2,200"
+plant 'scaled: a tile is read before it is there' device/scaled_gfx950.hip '/__builtin_amdgcn_s_waitcnt/d' "$one"
+plant 'scaled: rows past the last key' $scaled 's/(n < last ? n : last)/n/' "$one"
+plant 'scaled: NaN that no row sees' $scaled 's/const bool large = .*/const bool large = false;/' "$native --causal"
+plant 'scaled: pages of the tile before' $scaled 's/fmha_find_pages(keys, tile + 2)/fmha_find_pages(keys, tile + 1)/' "$native --paged --inputs random --shape 1,16,1,1,500"
+plant 'scaled: a row of the list of another head' $scaled 's|rows\.head\[r\] = row / seqlen_q|rows.head[r] = row % arguments.heads_q|' "$native --inputs random --shape 1,8,1,2,40"
 exit $failed

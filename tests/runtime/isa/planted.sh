@@ -163,5 +163,31 @@ for kernel in gfx1151,kq gfx1151,qk gfx1201,kq gfx1201,qk gfx942,kq gfx942,qk gf
         plant 'exchange of halves dropped' "$wrong" "$(line_of 1 v_permlane32_swap)" d ;;
     esac
 done
+# Numbers with scales of blocks: MLA on gfx950.
+arch=gfx950 orientation=scaled
+scaled='--op mla --dtype bf16 --kv-dtype mxfp4 --kv-math native'
+verify() {
+    # shellcheck disable=SC2086 # options are words
+    "$fmhagen" verify --device isa --arch $arch $scaled --object "$1" --inputs random --shape 1,16,1,2,200 2>&1
+}
+# shellcheck disable=SC2086
+"$fmhagen" --arch $arch $scaled -o scaled.hip
+"$compiler" -x hip --offload-arch=$arch --offload-device-only -nogpuinc -nogpulib -O3 -S scaled.hip -o scaled.s
+assemble scaled.s scaled.hsaco
+verify scaled.hsaco >found || {
+    echo "scaled: expected the unedited kernel to pass, got:" >&2
+    cat found >&2
+    exit 1
+}
+plant 'byte of the scales wrong' "$wrong" "$(line_of 2 v_mfma_scale)" 's/op_sel_hi:.0,0,0./op_sel_hi:[1,1,0]/'
+plant 'scales of A and B swapped' "$wrong" "$(line_of 1 v_mfma_scale)" 's/(v[0-9]+), (v[0-9]+) op_sel/\2, \1 op_sel/'
+plant 'scales left out' "$wrong" "$(line_of 1 v_mfma_scale)" 's/_scale//;s/, v[0-9]+, v[0-9]+ op_sel_hi:[^ ]*//;s/ op_sel:[^ ]*//'
+plant 'byte of fp4 wrong' "$wrong" "$(line_of 1 v_cvt_scalef32_pk_bf16_fp4)" 's/( op_sel:.*)?$/ op_sel:[1,1,0]/'
+plant 'scale of another key' "$wrong" "$(line_of 1 v_cvt_scalef32_pk_bf16_fp4)" 's/(v[0-9]+, v[0-9]+), v[0-9]+/\1, v1/'
+plant 'byte of fp4 quantized twice' "$wrong" "$(line_of 2 v_cvt_scalef32_pk_fp4)" 's/ op_sel:[^ ]*//'
+plant 'wait for what lands in LDS deleted' missing-wait "$(line_before 's_waitcnt vmcnt\(0\)' v_mfma_scale)" d
+plant 'lands elsewhere in LDS' "lds-unwritten|$wrong" "$(line_of 3 global_load_lds_dwordx4)" 's/offset:([0-9]+)/offset:16/'
+plant 'barrier of the merge deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
+plant 'wait states of a scaled matrix instruction deleted' missing-nop "$(line_behind v_mfma_scale s_nop)" d
 [ $failed -eq 0 ] || { echo "$failed of $planted faults were not found" >&2; exit 1; }
 echo "$planted faults, all found"
