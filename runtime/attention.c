@@ -53,6 +53,36 @@ static fmha_status check_lengths(const char *function, const fmha_forward_proble
     return FMHA_OK;
 }
 
+/* K and V of a small format, with their scales. A run of eight elements is aligned to its own bytes, so that their
+ * multiples count in `bits`. */
+static fmha_status take_small(const char *function, bool latent, const fmha_forward_problem *p,
+                              const struct fmha_problem_tensor *k, const struct fmha_problem_tensor *v, bool launch,
+                              struct fmha_operands *operands, uint64_t *bits) {
+    bool fp4 = p->kv_dtype == FMHA_KV_MXFP4;
+    bool of_rows = fp4 || p->kv_scale == FMHA_KV_SCALE_TOKEN; /* else of whole heads of a sequence */
+    struct fmha_problem_tensor scales[] = {*k, *v};
+    scales[0].name = latent ? "kv_scales" : "k_scale";
+    scales[0].tensor = &p->k_scale;
+    scales[0].stride = FMHA_VALUE_STRIDE_K_SCALE_BATCH;
+    scales[0].buffer = FMHA_BUFFER_K_SCALE;
+    scales[1].name = "v_scale";
+    scales[1].tensor = &p->v_scale;
+    scales[1].stride = FMHA_VALUE_STRIDE_V_SCALE_BATCH;
+    scales[1].buffer = FMHA_BUFFER_V_SCALE;
+    uint64_t own = 0, of_scales = 0;
+    fmha_status status = fmha_problem_tensor_of(function, k, 1, launch, operands, &own);
+    status = status == FMHA_OK ? fmha_problem_tensor_of(function, v, 1, launch, operands, &own) : status;
+    for (int i = 0; i < 2 && status == FMHA_OK; i++) {
+        if (!of_rows) {
+            scales[i].batch = scales[i].batch != 0 ? p->batch : 0;
+            scales[i].rows = scales[i].rows != 0 ? 1 : 0;
+        }
+        status = fmha_problem_tensor_of(function, &scales[i], fp4 ? 1 : sizeof(float), launch, operands, &of_scales);
+    }
+    *bits |= own * (fp4 ? 4 : 2);
+    return status;
+}
+
 fmha_status fmha_attention_read(const char *function, const fmha_device *device, uint8_t operation,
                                 const fmha_forward_problem *p, bool launch, struct fmha_attention *read) {
     fmha_status status = check_words(function, p);
@@ -94,20 +124,26 @@ fmha_status fmha_attention_read(const char *function, const fmha_device *device,
         }
     }
     read->empty = sizes.batch_q == 0 || p->heads_q == 0 || sizes.rows_q == 0;
+    bool latent = operation == FMHA_KEY_MLA; /* K and V are of one tensor */
     bool transposed = p->v_layout == FMHA_V_TRANSPOSED;
     int64_t v_rows = transposed ? head_dim_v : sizes.rows_k, v_columns = transposed ? sizes.rows_k : head_dim_v;
     const struct fmha_problem_tensor q = {
         "q", &p->q, sizes.batch_q, p->heads_q, sizes.rows_q, p->head_dim, FMHA_VALUE_STRIDE_Q_BATCH, FMHA_BUFFER_Q};
     const struct fmha_problem_tensor k = {
-        "k", &p->k, sizes.batch_k, p->heads_k, sizes.rows_k, p->head_dim, FMHA_VALUE_STRIDE_K_BATCH, FMHA_BUFFER_K};
+        latent ? "kv" : "k",       &p->k,        sizes.batch_k, p->heads_k, sizes.rows_k, p->head_dim,
+        FMHA_VALUE_STRIDE_K_BATCH, FMHA_BUFFER_K};
     const struct fmha_problem_tensor v = {
         "v", &p->v, sizes.batch_k, p->heads_k, v_rows, v_columns, FMHA_VALUE_STRIDE_V_BATCH, FMHA_BUFFER_V};
     const struct fmha_problem_tensor o = {
         "o", &p->o, sizes.batch_q, p->heads_q, sizes.rows_q, head_dim_v, FMHA_VALUE_STRIDE_O_BATCH, FMHA_BUFFER_O};
     uint64_t bits = 0; /* of addresses and strides in bytes, all together */
     status = fmha_problem_tensor(function, &q, launch, operands, &bits);
-    status = status == FMHA_OK ? fmha_problem_tensor(function, &k, launch, operands, &bits) : status;
-    status = status == FMHA_OK ? fmha_problem_tensor(function, &v, launch, operands, &bits) : status;
+    if (p->kv_dtype != FMHA_KV_SAME) {
+        status = status == FMHA_OK ? take_small(function, latent, p, &k, &v, launch, operands, &bits) : status;
+    } else {
+        status = status == FMHA_OK ? fmha_problem_tensor(function, &k, launch, operands, &bits) : status;
+        status = status == FMHA_OK ? fmha_problem_tensor(function, &v, launch, operands, &bits) : status;
+    }
     status = status == FMHA_OK ? fmha_problem_tensor(function, &o, launch, operands, &bits) : status;
     if (status == FMHA_OK && ((uintptr_t)p->lse & (sizeof(float) - 1)) != 0) {
         status = fmha_fail(FMHA_ERROR_ARGUMENT,

@@ -6,20 +6,16 @@
 #include "split_keys.h"
 
 /* Of the fields that every version has had. */
-#define STRUCT_BYTES_FIRST (offsetof(fmha_decode_problem, modifier_buffers) + sizeof(void *[4]))
+#define STRUCT_BYTES_FIRST (offsetof(fmha_decode_problem, v_scale) + sizeof(fmha_tensor))
 
-struct request {
-    struct fmha_attention attention;
-    struct fmha_split_keys split;
-};
+#define BLOCK_MAX 128 /* rows that an instance is made for at most */
 
 /* The same problem as one of forward attention. */
 static fmha_forward_problem as_forward(const fmha_decode_problem *p) {
     fmha_forward_problem forward = {
         .struct_bytes = sizeof forward,
         .dtype = p->dtype,
-        /* A single query at the end of its sequence sees all keys, with a causal mask too. */
-        .mask = p->mask == FMHA_MASK_NONE && p->seqlen_q <= 1 ? FMHA_MASK_CAUSAL_BOTTOM_RIGHT : p->mask,
+        .mask = fmha_split_keys_mask(p->mask, p->seqlen_q),
         .v_layout = p->v_layout,
         .head_dim = p->head_dim,
         .head_dim_v = p->head_dim_v,
@@ -58,6 +54,10 @@ static fmha_forward_problem as_forward(const fmha_decode_problem *p) {
         .stride_alibi_batch = p->stride_alibi_batch,
         .stride_block_table = p->stride_block_table,
         .tokens_q = p->tokens_q,
+        .kv_dtype = p->kv_dtype,
+        .kv_scale = p->kv_scale,
+        .k_scale = p->k_scale,
+        .v_scale = p->v_scale,
     };
     for (int i = 0; i < FMHA_MODIFIER_VALUES; i++) {
         forward.modifier_values[i] = p->modifier_values[i];
@@ -80,7 +80,7 @@ static int64_t keys_seen(const fmha_decode_problem *p) {
 
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_decode_problem *given, bool launch,
-                                struct request *request) {
+                                struct fmha_split_request *request) {
     if (device == NULL || given == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode: expected a device and a problem, got NULL; pass a valid "
                                               "pointer");
@@ -100,61 +100,51 @@ static fmha_status read_problem(const fmha_device *device, const fmha_decode_pro
     if (status != FMHA_OK) {
         return status;
     }
-    fmha_device_info info;
-    int64_t rows;
-    if (__builtin_mul_overflow(p->heads_q / p->heads_k, p->seqlen_q, &rows)) {
-        rows = INT64_MAX / 2; /* which no instance serves */
-    }
-    status = fmha_device_get_info(device, &info);
     request->split = (struct fmha_split_keys){
         .function = "fmha_decode",
         .splits = p->splits,
-        .sizes = {fmha_splits_simds(&info), p->batch, p->heads_k, rows, keys_seen(p), p->page_size},
+        .sizes = {.batch = p->batch,
+                  .heads_k = p->heads_k,
+                  .keys = keys_seen(p),
+                  .page_size = p->page_size,
+                  .block_max = BLOCK_MAX,
+                  .waves = 1},
         .workspace = p->workspace,
         .workspace_bytes = p->workspace_bytes,
     };
-    return status == FMHA_OK ? fmha_split_keys_check(&request->split) : status;
+    return fmha_split_keys_begin(device, p->heads_q / p->heads_k, p->seqlen_q, &request->split);
 }
 
 fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem) {
-    struct request request;
+    struct fmha_split_request request;
     fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || request.attention.empty) {
-        return status; /* without rows of O there is nothing to look for an instance for */
-    }
-    return fmha_split_keys_launch(device, &request.split, &request.attention);
+    return status != FMHA_OK ? status : fmha_split_keys_launch(device, &request);
 }
 
 fmha_status fmha_decode_prepare(fmha_device *device, const fmha_decode_problem *problem) {
-    struct request request;
+    struct fmha_split_request request;
     fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_prepare(device, &request.split, &request.attention);
+    return status != FMHA_OK ? status : fmha_split_keys_prepare(device, &request);
 }
 
 fmha_status fmha_decode_workspace_bytes(fmha_device *device, const fmha_decode_problem *problem, size_t *bytes) {
-    struct request request;
+    struct fmha_split_request request;
     if (bytes == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_workspace_bytes: expected a place for the size, got NULL; "
                                               "pass a valid pointer");
     }
     *bytes = 0;
     fmha_status status = read_problem(device, problem, false, &request);
-    if (status != FMHA_OK || request.attention.empty) {
-        return status;
-    }
-    const int64_t *value = request.attention.operands.value;
-    return fmha_split_keys_bytes(&request.split, value[FMHA_VALUE_HEADS_Q], value[FMHA_VALUE_SEQLEN_Q],
-                                 value[FMHA_VALUE_HEAD_DIM_V], bytes);
+    return status != FMHA_OK ? status : fmha_split_keys_bytes(&request, bytes);
 }
 
 fmha_status fmha_decode_explain(fmha_device *device, const fmha_decode_problem *problem, fmha_explain_visit visit,
                                 void *context) {
-    struct request request;
+    struct fmha_split_request request;
     if (visit == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_explain: expected a function to call, got NULL; pass a "
                                               "valid pointer");
     }
     fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status
-                             : fmha_split_keys_explain(device, &request.split, &request.attention, visit, context);
+    return status != FMHA_OK ? status : fmha_split_keys_explain(device, &request, visit, context);
 }

@@ -234,6 +234,19 @@ enum fmha_varlen {
     FMHA_VARLEN_PADDED = 2  /* each in a place of seqlen_q and seqlen_k rows, of which it fills the first */
 };
 
+/* Of a cache's K and V. */
+enum fmha_kv_dtype {
+    FMHA_KV_SAME = 0, /* as dtype */
+    FMHA_KV_E4M3 = 1, /* fp8 of the OCP, one byte an element */
+    FMHA_KV_E5M2 = 2,
+    FMHA_KV_E4M3FNUZ = 3, /* fp8 of gfx942 */
+    FMHA_KV_E5M2FNUZ = 4,
+    FMHA_KV_MXFP4 = 5 /* two numbers in a byte, a scale byte for 32 of them */
+};
+
+/* What has a float32 scale of its own where K and V are fp8. */
+enum fmha_kv_scale { FMHA_KV_SCALE_HEAD = 0, FMHA_KV_SCALE_TOKEN = 1 };
+
 /* A tensor in the device's memory. The last dimension is contiguous. Strides of dimensions of size 0 or 1 mean nothing
  * and may be anything, as may all strides of a tensor without elements. */
 typedef struct fmha_tensor {
@@ -296,6 +309,11 @@ typedef struct fmha_forward_problem {
     uint64_t dropout_offset;         /* the same; 0 to 2^32 - 1 */
     float modifier_values[8];        /* what the modifier from outside calls modifier_0 to modifier_7; any */
     const void *modifier_buffers[4]; /* and modifier_buffer_0 to modifier_buffer_3; NULL where it has none */
+
+    int32_t kv_dtype;    /* of K and V: enum fmha_kv_dtype */
+    int32_t kv_scale;    /* enum fmha_kv_scale; 0 unless K and V are fp8 */
+    fmha_tensor k_scale; /* scales of K and V where they are of a small format, "Small formats" below; read */
+    fmha_tensor v_scale;
 } fmha_forward_problem;
 
 /* Modifiers and layouts
@@ -330,8 +348,15 @@ typedef struct fmha_forward_problem {
  * keys are always seqlens_k, at most seqlen_k; those of the queries are seqlen_q, or as packed (cu_seqlens_q) or padded
  * (seqlens_q) says.
  *
- * In all three the diagonal is each sequence's own; bias, masks and dropout count queries and keys from its begin.
- * FMHA_V_TRANSPOSED goes with neither packed nor paged batches.
+ * Small formats: with a kv_dtype other than FMHA_KV_SAME the elements of K and V are one byte each, of FMHA_KV_MXFP4
+ * half of one, the even column in the low four bits; strides of K and V are in bytes then. A value is its number times
+ * its scale. fp8: k_scale and v_scale are float32, [batch][heads_k] (packed without pages [heads_k]), by stride_batch
+ * and stride_head, which may be 0 so that one scale serves all; with FMHA_KV_SCALE_TOKEN [batch][heads_k][seqlen_k],
+ * packed [heads_k][tokens_k], paged [page][heads_k][page_size]. mxfp4: bytes of E8M0 as K and V themselves lie, with
+ * ceil(head_dim / 32) of them in place of a row's numbers; strides in bytes. docs/formats.md tells of the formats.
+ *
+ * In all three layouts the diagonal is each sequence's own; bias, masks and dropout count queries and keys from its
+ * begin. FMHA_V_TRANSPOSED goes with neither packed nor paged batches.
  */
 
 /* Whether dropout keeps the weight of key `key` for query `query` (both counted from the begin of their sequence) of
@@ -480,19 +505,6 @@ FMHA_API fmha_status fmha_merge_prepare(fmha_device *device, const fmha_merge_pr
  * would be beyond seqlen_k.
  */
 
-/* Of a cache's K and V. */
-enum fmha_kv_dtype {
-    FMHA_KV_SAME = 0, /* as dtype */
-    FMHA_KV_E4M3 = 1, /* fp8 of the OCP, one byte an element */
-    FMHA_KV_E5M2 = 2,
-    FMHA_KV_E4M3FNUZ = 3, /* fp8 of gfx942 */
-    FMHA_KV_E5M2FNUZ = 4,
-    FMHA_KV_MXFP4 = 5 /* two numbers in a byte, a scale byte for 32 of them */
-};
-
-/* What has a float32 scale of its own where K and V are fp8. */
-enum fmha_kv_scale { FMHA_KV_SCALE_HEAD = 0, FMHA_KV_SCALE_TOKEN = 1 };
-
 /* How the scales of mxfp4 are chosen: by the exponent of the largest magnitude, or one more from 1.75 of it on. */
 enum fmha_scale_rule { FMHA_SCALE_FLOOR = 0, FMHA_SCALE_THREE_QUARTERS = 1 };
 
@@ -591,8 +603,8 @@ typedef struct fmha_decode_problem {
     /* What follows is off where it is 0 or NULL, and as in fmha_forward_problem. */
     int32_t window, window_left, window_right, sink_keys;
     float softcap;
-    int32_t varlen, page_size, bias_dtype;
-    uint32_t modifier, reserved; /* reserved: 0 */
+    int32_t varlen, page_size, bias_dtype, kv_dtype, kv_scale;
+    uint32_t modifier;
     const int32_t *prefix_lengths;
     const float *alibi_slopes, *sink, *head_scale;
     const int32_t *cu_seqlens_q, *cu_seqlens_k, *seqlens_q, *seqlens_k, *block_table;
@@ -600,6 +612,7 @@ typedef struct fmha_decode_problem {
     int64_t stride_alibi_batch, stride_block_table, tokens_q;
     float modifier_values[8];
     const void *modifier_buffers[4];
+    fmha_tensor k_scale, v_scale;
 } fmha_decode_problem;
 
 #ifdef __cplusplus
@@ -635,6 +648,63 @@ FMHA_API fmha_status fmha_decode_workspace_bytes(fmha_device *device, const fmha
  * splits there are and why; behind the instances of decoding come those of merging, unless `splits` is 1. */
 FMHA_API fmha_status fmha_decode_explain(fmha_device *device, const fmha_decode_problem *problem,
                                          fmha_explain_visit visit, void *context);
+
+/* ---- Multi-head latent attention ----------------------------------------------------------------------------------
+ *
+ * Decoding over a cache of one latent row for each key, which all heads share: K is the whole row, V its first
+ * head_dim_v elements. Otherwise as fmha_decode: splits, workspace and merge.
+ */
+
+typedef struct fmha_mla_problem {
+    size_t struct_bytes; /* sizeof(fmha_mla_problem): FMHA_MLA_PROBLEM_INIT sets it */
+    int32_t dtype;       /* of Q and O, and of the rows unless kv_dtype says another: FMHA_DTYPE_F16 or _BF16 */
+    int32_t mask;        /* enum fmha_mask */
+    int32_t kv_dtype;    /* of the rows: enum fmha_kv_dtype */
+    int32_t kv_scale;    /* enum fmha_kv_scale; 0 unless the rows are fp8 */
+    int32_t scale_rule;  /* enum fmha_scale_rule, by which Q becomes mxfp4 on chips that multiply it as such; 0 unless
+                            the rows are mxfp4 */
+    int32_t varlen;      /* enum fmha_varlen */
+    int32_t page_size;   /* keys of a page, a power of two from 1 to 256; 0 exactly without block_table */
+    int32_t head_dim;    /* of Q and of a row, elements: 576, say */
+    int32_t head_dim_v;  /* elements of a row that are V too, and those of a row of O: 512, say; at most head_dim */
+    float scale;         /* softmax scale; not NaN, as which it is initialized */
+    int64_t batch, heads_q, seqlen_q, seqlen_k; /* 0 and up */
+    int64_t tokens_q;                           /* rows of Q and O of a packed batch: cu_seqlens_q[batch] */
+    int64_t splits; /* workgroups that share the keys of a row, 1 to 65536; 0: as many as suit the chip */
+    fmha_tensor q;  /* [batch][heads_q][seqlen_q][head_dim], packed: [tokens_q][heads_q][head_dim] */
+    fmha_tensor kv; /* [batch][seqlen_k][head_dim], packed: [tokens_k][head_dim], paged: [page][page_size][head_dim], of
+                       small formats in bytes as in fmha_forward_problem; stride_head means nothing */
+    fmha_tensor kv_scales; /* of small formats: as k_scale of fmha_forward_problem with one head */
+    fmha_tensor o;         /* [batch][heads_q][seqlen_q][head_dim_v]; written; may overlap no input */
+    float *lse; /* [batch][heads_q][seqlen_q], packed: [heads_q][tokens_q]; contiguous; written; NULL: not wanted */
+    const int32_t *cu_seqlens_q, *cu_seqlens_k, *seqlens_q, *seqlens_k, *block_table; /* as in fmha_forward_problem */
+    int64_t stride_block_table;
+    void *workspace; /* device memory, aligned to 256, of what fmha_mla_workspace_bytes says; may be NULL where that is
+                        0. Launches that may run at once need one each */
+    size_t workspace_bytes;
+    void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_mla_problem;
+
+#ifdef __cplusplus
+#define FMHA_MLA_PROBLEM_INIT fmha_mla_problem_init()
+#else
+#define FMHA_MLA_PROBLEM_INIT                                                                                          \
+    ((fmha_mla_problem){.struct_bytes = sizeof(fmha_mla_problem), .scale = __builtin_nanf("")})
+#endif
+static inline fmha_mla_problem fmha_mla_problem_init(void) {
+    fmha_mla_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    problem.scale = __builtin_nanf("");
+    return problem;
+}
+
+/* As the functions of decoding. */
+FMHA_API fmha_status fmha_mla(fmha_device *device, const fmha_mla_problem *problem);
+FMHA_API fmha_status fmha_mla_prepare(fmha_device *device, const fmha_mla_problem *problem);
+FMHA_API fmha_status fmha_mla_workspace_bytes(fmha_device *device, const fmha_mla_problem *problem, size_t *bytes);
+FMHA_API fmha_status fmha_mla_explain(fmha_device *device, const fmha_mla_problem *problem, fmha_explain_visit visit,
+                                      void *context);
 
 /* ---- Where instances come from ------------------------------------------------------------------------------------
  */

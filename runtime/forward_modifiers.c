@@ -261,6 +261,35 @@ static fmha_status take_outside(struct modified *m) {
     return FMHA_OK;
 }
 
+/* ---- Small formats of K and V, whose tensors are not looked at here ---------------------------------------- */
+
+static fmha_status take_formats(struct modified *m) {
+    const fmha_forward_problem *p = m->problem;
+    bool fp8 = p->kv_dtype != FMHA_KV_SAME && p->kv_dtype != FMHA_KV_MXFP4;
+    if ((uint32_t)p->kv_dtype > FMHA_KV_MXFP4 || (uint32_t)p->kv_scale > FMHA_KV_SCALE_TOKEN) {
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "%s: expected a kv_dtype of enum fmha_kv_dtype and a kv_scale of enum fmha_kv_scale, got %d and "
+            "%d; set them to some of theirs",
+            m->function, p->kv_dtype, p->kv_scale);
+    }
+    if (p->kv_scale != 0 && !fp8) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: kv_scale: expected 0 where kv_dtype is no fp8, got %d with kv_dtype %d; set it to 0",
+                         m->function, p->kv_scale, p->kv_dtype);
+    }
+    if (p->kv_dtype == FMHA_KV_SAME && (p->k_scale.data != NULL || p->v_scale.data != NULL)) {
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "%s: expected no scales of K and V with a kv_dtype of FMHA_KV_SAME, got %p and %p; set kv_dtype to "
+            "their format, or both to NULL",
+            m->function, p->k_scale.data, p->v_scale.data);
+    }
+    m->key->kv_dtype = (uint8_t)p->kv_dtype;
+    turn_on(m, FMHA_KEY_KV_SCALE * (uint32_t)p->kv_scale);
+    return FMHA_OK;
+}
+
 /* ---- Layouts --------------------------------------------------------------------------------------------- */
 
 static fmha_status check_layout(const struct modified *m) {
@@ -352,8 +381,8 @@ static fmha_status take_layout(struct modified *m) {
 fmha_status fmha_forward_modify(const char *function, const fmha_forward_problem *p, bool launch, struct fmha_key *key,
                                 struct fmha_operands *operands, struct fmha_forward_sizes *sizes) {
     static fmha_status (*const steps[])(struct modified *) = {
-        take_window, take_prefix, take_mask,       take_block_mask, take_softcap, take_alibi,
-        take_bias,   take_sink,   take_head_scale, take_dropout,    take_outside, take_layout,
+        take_window, take_prefix,     take_mask,    take_block_mask, take_softcap, take_alibi,  take_bias,
+        take_sink,   take_head_scale, take_dropout, take_outside,    take_formats, take_layout,
     };
     memset(&operands->value[FMHA_VALUE_OF_MODIFIERS], 0,
            (FMHA_VALUE_COUNT - FMHA_VALUE_OF_MODIFIERS) * sizeof operands->value[0]);

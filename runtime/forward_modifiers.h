@@ -17,11 +17,13 @@ struct fmha_forward_sizes {
  */
 static inline bool fmha_forward_is_modified(const fmha_forward_problem *p) {
     uint32_t words = (uint32_t)p->window | (uint32_t)p->window_left | (uint32_t)p->window_right |
-                     (uint32_t)p->sink_keys | (uint32_t)p->varlen | (uint32_t)p->page_size | p->modifier;
+                     (uint32_t)p->sink_keys | (uint32_t)p->varlen | (uint32_t)p->page_size | p->modifier |
+                     (uint32_t)p->kv_dtype | (uint32_t)p->kv_scale;
     uintptr_t addresses = (uintptr_t)p->prefix_lengths | (uintptr_t)p->alibi_slopes | (uintptr_t)p->sink |
                           (uintptr_t)p->head_scale | (uintptr_t)p->cu_seqlens_q | (uintptr_t)p->cu_seqlens_k |
                           (uintptr_t)p->seqlens_q | (uintptr_t)p->seqlens_k | (uintptr_t)p->block_table |
-                          (uintptr_t)p->bias.data | (uintptr_t)p->attn_mask.data | (uintptr_t)p->block_mask.data;
+                          (uintptr_t)p->bias.data | (uintptr_t)p->attn_mask.data | (uintptr_t)p->block_mask.data |
+                          (uintptr_t)p->k_scale.data | (uintptr_t)p->v_scale.data;
     bool reals = (p->softcap != 0) | (p->dropout != 0);
     return ((words != 0) | (addresses != 0) | reals) != 0;
 }

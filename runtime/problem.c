@@ -29,7 +29,7 @@ const void *fmha_problem_adapt(const char *function, const char *type, const voi
     return memcpy(room, problem, struct_bytes);
 }
 
-fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor) {
+fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor, size_t element_bytes) {
     const fmha_tensor *t = tensor->tensor;
     const int64_t sizes[] = {tensor->batch, tensor->heads, tensor->rows};
     const int64_t strides[] = {t->stride_batch, t->stride_head, t->stride_row};
@@ -48,6 +48,6 @@ fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_
                          tensor->name, tensor->name);
     }
     return fmha_fail(FMHA_ERROR_ARGUMENT,
-                     "%s: %s: expected an address that is a multiple of %d, got %p; align %s to %d bytes", function,
-                     tensor->name, FMHA_PROBLEM_ELEMENT_BYTES, t->data, tensor->name, FMHA_PROBLEM_ELEMENT_BYTES);
+                     "%s: %s: expected an address that is a multiple of %zu, got %p; align %s to %zu bytes", function,
+                     tensor->name, element_bytes, t->data, tensor->name, element_bytes);
 }

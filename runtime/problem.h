@@ -22,19 +22,20 @@ struct fmha_problem_tensor {
     enum fmha_buffer buffer;
 };
 
-#define FMHA_PROBLEM_ELEMENT_BYTES 2 /* of all tensors that problems have */
+#define FMHA_PROBLEM_ELEMENT_BYTES 2 /* of most tensors that problems have */
 
 /* Address of a tensor without elements, and of one that is only prepared for. */
 #define FMHA_PROBLEM_STAND_IN ((uintptr_t)256)
 
-/* Says what is wrong with a tensor that fmha_problem_tensor does not accept. */
-fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor);
+/* Says what is wrong with a tensor that fmha_problem_tensor_of does not accept. */
+fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor, size_t element_bytes);
 
 /* Checks one and puts it into the operands; strides that mean nothing become 0, as all those of a tensor without
  * elements. `bits` gathers address and strides in bytes. `launch`: an address must be there if the tensor has an
  * element. In every call, hence inline and nearly without branches. */
-static inline fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor,
-                                              bool launch, struct fmha_operands *operands, uint64_t *bits) {
+static inline fmha_status fmha_problem_tensor_of(const char *function, const struct fmha_problem_tensor *tensor,
+                                                 size_t element_bytes, bool launch, struct fmha_operands *operands,
+                                                 uint64_t *bits) {
     const fmha_tensor *t = tensor->tensor;
     int64_t *strides = &operands->value[tensor->stride];
     bool full = tensor->batch != 0 && tensor->heads != 0 && tensor->rows != 0 && tensor->columns != 0;
@@ -48,10 +49,16 @@ static inline fmha_status fmha_problem_tensor(const char *function, const struct
     strides[1] = (int64_t)head;
     strides[2] = (int64_t)row;
     operands->buffer[tensor->buffer] = absent ? (void *)FMHA_PROBLEM_STAND_IN : t->data;
-    *bits |= (batch | head | row) * FMHA_PROBLEM_ELEMENT_BYTES | (absent ? 0 : address);
-    bool accepted = ((batch | head | row) >> 62) == 0 && address % FMHA_PROBLEM_ELEMENT_BYTES == 0 &&
-                    (address != 0 || !launch || !full);
-    return accepted ? FMHA_OK : fmha_problem_refuse(function, tensor);
+    *bits |= (batch | head | row) * element_bytes | (absent ? 0 : address);
+    bool accepted =
+        ((batch | head | row) >> 62) == 0 && address % element_bytes == 0 && (address != 0 || !launch || !full);
+    return accepted ? FMHA_OK : fmha_problem_refuse(function, tensor, element_bytes);
+}
+
+/* The same of elements of two bytes. */
+static inline fmha_status fmha_problem_tensor(const char *function, const struct fmha_problem_tensor *tensor,
+                                              bool launch, struct fmha_operands *operands, uint64_t *bits) {
+    return fmha_problem_tensor_of(function, tensor, FMHA_PROBLEM_ELEMENT_BYTES, launch, operands, bits);
 }
 
 /* The alignment that everything gathered has: 16 or 2 bytes. */

@@ -7,7 +7,17 @@
 
 #define WORKSPACE_ALIGN 256
 
-fmha_status fmha_split_keys_check(const struct fmha_split_keys *split) {
+fmha_status fmha_split_keys_begin(const fmha_device *device, int64_t heads_of_group, int64_t seqlen_q,
+                                  struct fmha_split_keys *split) {
+    fmha_device_info info;
+    fmha_status status = fmha_device_get_info(device, &info);
+    if (status != FMHA_OK) {
+        return status;
+    }
+    split->sizes.simds = fmha_splits_simds(&info);
+    if (__builtin_mul_overflow(heads_of_group, seqlen_q, &split->sizes.rows)) {
+        split->sizes.rows = INT64_MAX / 2; /* which no instance serves */
+    }
     if (split->splits < 0 || split->splits > FMHA_SPLITS_FIXED_MAX) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "%s: splits: expected 0 to %d, got %lld; 0 leaves the number of splits to the library",
@@ -36,14 +46,21 @@ static fmha_status refuse_size(const struct fmha_split_keys *split) {
                      split->function);
 }
 
-fmha_status fmha_split_keys_bytes(const struct fmha_split_keys *split, int64_t heads_q, int64_t rows,
-                                  int64_t head_dim_v, size_t *bytes) {
+fmha_status fmha_split_keys_bytes(const struct fmha_split_request *request, size_t *bytes) {
+    const struct fmha_split_keys *split = &request->split;
+    const int64_t *value = request->attention.operands.value;
     int64_t copies = fmha_splits_bound(&split->sizes);
     bool fits = true;
+    *bytes = 0;
+    if (request->attention.empty) {
+        return FMHA_OK;
+    }
     if (split->splits != 0) {
         fits = !__builtin_mul_overflow(split->splits > 1 ? split->splits : 0, split->sizes.batch, &copies);
     }
-    return fits && partial_bytes(copies, heads_q, rows, head_dim_v, bytes) ? FMHA_OK : refuse_size(split);
+    fits = fits && partial_bytes(copies, value[FMHA_VALUE_HEADS_Q], value[FMHA_VALUE_SEQLEN_Q],
+                                 value[FMHA_VALUE_HEAD_DIM_V], bytes);
+    return fits ? FMHA_OK : refuse_size(split);
 }
 
 /* ---- The two launches ------------------------------------------------------------------------------------ */
@@ -110,12 +127,16 @@ static fmha_status check_workspace(const struct fmha_split_keys *split, const st
                              split->workspace_bytes, split->workspace, split->function);
 }
 
-fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_keys *split,
-                                   struct fmha_attention *request) {
+fmha_status fmha_split_keys_launch(fmha_device *device, struct fmha_split_request *asked) {
+    const struct fmha_split_keys *split = &asked->split;
+    struct fmha_attention *request = &asked->attention;
     struct partials partials;
     struct fmha_plan parts, whole;
     struct fmha_key key;
     struct fmha_operands operands;
+    if (request->empty) {
+        return FMHA_OK; /* without rows of O there is nothing to look for an instance for */
+    }
     if (!find_partials(split, request, &partials)) {
         return refuse_size(split);
     }
@@ -147,8 +168,9 @@ static fmha_status stand_in(const fmha_device *device, const struct fmha_split_k
     return FMHA_OK;
 }
 
-fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split_keys *split,
-                                    struct fmha_attention *request) {
+fmha_status fmha_split_keys_prepare(fmha_device *device, struct fmha_split_request *asked) {
+    const struct fmha_split_keys *split = &asked->split;
+    struct fmha_attention *request = &asked->attention;
     struct fmha_key key;
     struct fmha_operands operands;
     struct fmha_plan plan;
@@ -157,8 +179,10 @@ fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split
     return status == FMHA_OK && split->splits != 1 ? fmha_dispatch_plan(device, &key, &operands, &plan) : status;
 }
 
-fmha_status fmha_split_keys_explain(fmha_device *device, const struct fmha_split_keys *split,
-                                    struct fmha_attention *request, fmha_explain_visit visit, void *context) {
+fmha_status fmha_split_keys_explain(fmha_device *device, struct fmha_split_request *asked, fmha_explain_visit visit,
+                                    void *context) {
+    const struct fmha_split_keys *split = &asked->split;
+    struct fmha_attention *request = &asked->attention;
     struct fmha_key key;
     struct fmha_operands operands;
     char verdict[512];

@@ -15,24 +15,32 @@ struct fmha_split_keys {
     size_t workspace_bytes;
 };
 
-/* Checks how many splits were asked for. */
-fmha_status fmha_split_keys_check(const struct fmha_split_keys *split);
+/* The mask whose instance serves a problem: a single query at the end of its sequence sees all keys, with a causal mask
+ * too. */
+static inline int32_t fmha_split_keys_mask(int32_t mask, int64_t seqlen_q) {
+    return mask == FMHA_MASK_NONE && seqlen_q <= 1 ? FMHA_MASK_CAUSAL_BOTTOM_RIGHT : mask;
+}
 
-/* Bytes of workspace that serve the problem and, where the number of splits is free, every one that differs from it in
- * a smaller batch or fewer keys. `heads_q`, `rows` and `head_dim_v` are of O, of one sequence. */
-fmha_status fmha_split_keys_bytes(const struct fmha_split_keys *split, int64_t heads_q, int64_t rows,
-                                  int64_t head_dim_v, size_t *bytes);
+/* What a function of such an operation makes of its problem. */
+struct fmha_split_request {
+    struct fmha_attention attention;
+    struct fmha_split_keys split;
+};
 
-/* Starts it, and the merge if there is one: both or none. Sets what the request's operands lack. */
-fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_keys *split,
-                                   struct fmha_attention *request);
+/* Sets the device's SIMDs, and how many rows a key head has. Checks how many splits were asked for. */
+fmha_status fmha_split_keys_begin(const fmha_device *device, int64_t heads_of_group, int64_t seqlen_q,
+                                  struct fmha_split_keys *split);
 
-/* Does what the first launch would do before it, of the merge too unless exactly one split was asked for. */
-fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split_keys *split,
-                                    struct fmha_attention *request);
-
-/* Tells of the number of splits, of the kernels and of those of the merge. */
-fmha_status fmha_split_keys_explain(fmha_device *device, const struct fmha_split_keys *split,
-                                    struct fmha_attention *request, fmha_explain_visit visit, void *context);
+/* The four functions of such an operation, once its problem is read.
+ * launch: starts it, and the merge if there is one: both or none.
+ * prepare: does what the first launch would do before it, of the merge too unless exactly one split was asked for.
+ * bytes: of a workspace that serves the problem and, where the number of splits is free, every one that differs from it
+ * in a smaller batch or fewer keys.
+ * explain: tells of the number of splits, of the kernels and of those of the merge. */
+fmha_status fmha_split_keys_launch(fmha_device *device, struct fmha_split_request *request);
+fmha_status fmha_split_keys_prepare(fmha_device *device, struct fmha_split_request *request);
+fmha_status fmha_split_keys_bytes(const struct fmha_split_request *request, size_t *bytes);
+fmha_status fmha_split_keys_explain(fmha_device *device, struct fmha_split_request *request, fmha_explain_visit visit,
+                                    void *context);
 
 #endif

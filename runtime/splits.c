@@ -8,7 +8,6 @@
 #define KEYS_LEAST     128 /* of a split: four tiles, less is not worth a partial result */
 #define WAVES_PER_SIMD 2   /* that the chip is filled with: one computes while the other waits for memory */
 #define ROWS_OF_WAVE   16
-#define BLOCK_MAX      128
 
 int fmha_splits_simds(const fmha_device_info *info) {
     bool rdna = strncmp(info->arch, "gfx1", 4) == 0;
@@ -16,19 +15,23 @@ int fmha_splits_simds(const fmha_device_info *info) {
     return info->compute_units * (halves ? 2 : 4);
 }
 
-int fmha_splits_block(int64_t rows) {
+int fmha_splits_block(int64_t rows, int most) {
     int block = ROWS_OF_WAVE;
-    while (block < rows && block < BLOCK_MAX) {
+    while (block < rows && block < most) {
         block *= 2;
     }
     return block;
 }
 
+static int waves_of(const struct fmha_splits_problem *p, int block) {
+    return block / ROWS_OF_WAVE * p->waves;
+}
+
 /* Workgroups that the chip has room for, for each key head of one sequence. */
 static int64_t room_of_head(const struct fmha_splits_problem *p) {
-    int block = fmha_splits_block(p->rows);
+    int block = fmha_splits_block(p->rows, p->block_max);
     int64_t blocks = p->rows > block ? (p->rows + block - 1) / block : 1;
-    int64_t workgroups = (int64_t)p->simds * WAVES_PER_SIMD / (block / ROWS_OF_WAVE);
+    int64_t workgroups = (int64_t)p->simds * WAVES_PER_SIMD / waves_of(p, block);
     return workgroups / (p->heads_k > 1 ? p->heads_k : 1) / blocks;
 }
 
@@ -56,7 +59,7 @@ int64_t fmha_splits_bound(const struct fmha_splits_problem *p) {
 }
 
 void fmha_splits_explain(const struct fmha_splits_problem *p, char *text, size_t text_bytes) {
-    int block = fmha_splits_block(p->rows);
+    int block = fmha_splits_block(p->rows, p->block_max);
     int64_t least = p->page_size > KEYS_LEAST ? p->page_size : KEYS_LEAST;
     snprintf(
         text, text_bytes,

@@ -14,13 +14,16 @@ struct fmha_splits_problem {
     int64_t rows;           /* queries of all heads that share a key head, 0 and up */
     int64_t keys;           /* that the longest sequence may see, 0 and up */
     int32_t page_size;      /* keys of a page; 0: none */
+    int block_max;          /* rows of a workgroup at most: 16, 32, 64 or 128 */
+    int waves;              /* of a workgroup for each 16 rows of it */
 };
 
 /* SIMDs of a device. */
 int fmha_splits_simds(const fmha_device_info *info);
 
-/* The rows for which the instance is made that serves so many rows of a key head: 16, 32, 64 or 128. */
-int fmha_splits_block(int64_t rows);
+/* The rows of the workgroups that serve so many rows of a key head: the least of 16, 32, 64 and 128 that holds them,
+ * but `most` at most. */
+int fmha_splits_block(int64_t rows, int most);
 
 /* The number of splits, 1 to FMHA_SPLITS_MAX. */
 int fmha_splits_choose(const struct fmha_splits_problem *problem);

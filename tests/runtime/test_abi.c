@@ -108,7 +108,11 @@ Test(abi, forward_problem) {
     EXPECT_OFFSET(fmha_forward_problem, dropout_offset, 480);
     EXPECT_OFFSET(fmha_forward_problem, modifier_values, 488);
     EXPECT_OFFSET(fmha_forward_problem, modifier_buffers, 520);
-    cr_expect_geq(sizeof(fmha_forward_problem), 552);
+    EXPECT_OFFSET(fmha_forward_problem, kv_dtype, 552);
+    EXPECT_OFFSET(fmha_forward_problem, kv_scale, 556);
+    EXPECT_OFFSET(fmha_forward_problem, k_scale, 560);
+    EXPECT_OFFSET(fmha_forward_problem, v_scale, 592);
+    cr_expect_geq(sizeof(fmha_forward_problem), 624);
 }
 
 Test(abi, decode_problem) {
@@ -141,24 +145,63 @@ Test(abi, decode_problem) {
     EXPECT_OFFSET(fmha_decode_problem, varlen, 260);
     EXPECT_OFFSET(fmha_decode_problem, page_size, 264);
     EXPECT_OFFSET(fmha_decode_problem, bias_dtype, 268);
-    EXPECT_OFFSET(fmha_decode_problem, modifier, 272);
-    EXPECT_OFFSET(fmha_decode_problem, prefix_lengths, 280);
-    EXPECT_OFFSET(fmha_decode_problem, alibi_slopes, 288);
-    EXPECT_OFFSET(fmha_decode_problem, sink, 296);
-    EXPECT_OFFSET(fmha_decode_problem, head_scale, 304);
-    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_q, 312);
-    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_k, 320);
-    EXPECT_OFFSET(fmha_decode_problem, seqlens_q, 328);
-    EXPECT_OFFSET(fmha_decode_problem, seqlens_k, 336);
-    EXPECT_OFFSET(fmha_decode_problem, block_table, 344);
-    EXPECT_OFFSET(fmha_decode_problem, bias, 352);
-    EXPECT_OFFSET(fmha_decode_problem, attn_mask, 384);
-    EXPECT_OFFSET(fmha_decode_problem, stride_alibi_batch, 416);
-    EXPECT_OFFSET(fmha_decode_problem, stride_block_table, 424);
-    EXPECT_OFFSET(fmha_decode_problem, tokens_q, 432);
-    EXPECT_OFFSET(fmha_decode_problem, modifier_values, 440);
-    EXPECT_OFFSET(fmha_decode_problem, modifier_buffers, 472);
-    cr_expect_geq(sizeof(fmha_decode_problem), 504);
+    EXPECT_OFFSET(fmha_decode_problem, kv_dtype, 272);
+    EXPECT_OFFSET(fmha_decode_problem, kv_scale, 276);
+    EXPECT_OFFSET(fmha_decode_problem, modifier, 280);
+    EXPECT_OFFSET(fmha_decode_problem, prefix_lengths, 288);
+    EXPECT_OFFSET(fmha_decode_problem, alibi_slopes, 296);
+    EXPECT_OFFSET(fmha_decode_problem, sink, 304);
+    EXPECT_OFFSET(fmha_decode_problem, head_scale, 312);
+    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_q, 320);
+    EXPECT_OFFSET(fmha_decode_problem, cu_seqlens_k, 328);
+    EXPECT_OFFSET(fmha_decode_problem, seqlens_q, 336);
+    EXPECT_OFFSET(fmha_decode_problem, seqlens_k, 344);
+    EXPECT_OFFSET(fmha_decode_problem, block_table, 352);
+    EXPECT_OFFSET(fmha_decode_problem, bias, 360);
+    EXPECT_OFFSET(fmha_decode_problem, attn_mask, 392);
+    EXPECT_OFFSET(fmha_decode_problem, stride_alibi_batch, 424);
+    EXPECT_OFFSET(fmha_decode_problem, stride_block_table, 432);
+    EXPECT_OFFSET(fmha_decode_problem, tokens_q, 440);
+    EXPECT_OFFSET(fmha_decode_problem, modifier_values, 448);
+    EXPECT_OFFSET(fmha_decode_problem, modifier_buffers, 480);
+    EXPECT_OFFSET(fmha_decode_problem, k_scale, 512);
+    EXPECT_OFFSET(fmha_decode_problem, v_scale, 544);
+    cr_expect_geq(sizeof(fmha_decode_problem), 576);
+}
+
+Test(abi, mla_problem) {
+    EXPECT_OFFSET(fmha_mla_problem, struct_bytes, 0);
+    EXPECT_OFFSET(fmha_mla_problem, dtype, 8);
+    EXPECT_OFFSET(fmha_mla_problem, mask, 12);
+    EXPECT_OFFSET(fmha_mla_problem, kv_dtype, 16);
+    EXPECT_OFFSET(fmha_mla_problem, kv_scale, 20);
+    EXPECT_OFFSET(fmha_mla_problem, scale_rule, 24);
+    EXPECT_OFFSET(fmha_mla_problem, varlen, 28);
+    EXPECT_OFFSET(fmha_mla_problem, page_size, 32);
+    EXPECT_OFFSET(fmha_mla_problem, head_dim, 36);
+    EXPECT_OFFSET(fmha_mla_problem, head_dim_v, 40);
+    EXPECT_OFFSET(fmha_mla_problem, scale, 44);
+    EXPECT_OFFSET(fmha_mla_problem, batch, 48);
+    EXPECT_OFFSET(fmha_mla_problem, heads_q, 56);
+    EXPECT_OFFSET(fmha_mla_problem, seqlen_q, 64);
+    EXPECT_OFFSET(fmha_mla_problem, seqlen_k, 72);
+    EXPECT_OFFSET(fmha_mla_problem, tokens_q, 80);
+    EXPECT_OFFSET(fmha_mla_problem, splits, 88);
+    EXPECT_OFFSET(fmha_mla_problem, q, 96);
+    EXPECT_OFFSET(fmha_mla_problem, kv, 128);
+    EXPECT_OFFSET(fmha_mla_problem, kv_scales, 160);
+    EXPECT_OFFSET(fmha_mla_problem, o, 192);
+    EXPECT_OFFSET(fmha_mla_problem, lse, 224);
+    EXPECT_OFFSET(fmha_mla_problem, cu_seqlens_q, 232);
+    EXPECT_OFFSET(fmha_mla_problem, cu_seqlens_k, 240);
+    EXPECT_OFFSET(fmha_mla_problem, seqlens_q, 248);
+    EXPECT_OFFSET(fmha_mla_problem, seqlens_k, 256);
+    EXPECT_OFFSET(fmha_mla_problem, block_table, 264);
+    EXPECT_OFFSET(fmha_mla_problem, stride_block_table, 272);
+    EXPECT_OFFSET(fmha_mla_problem, workspace, 280);
+    EXPECT_OFFSET(fmha_mla_problem, workspace_bytes, 288);
+    EXPECT_OFFSET(fmha_mla_problem, stream, 296);
+    cr_expect_geq(sizeof(fmha_mla_problem), 304);
 }
 
 Test(abi, pack_problem) {

@@ -33,6 +33,17 @@ static double number(int tensor, int b, int h, int i, int d) {
     return ((int)(state >> 53) - 1024) / 1024.0;
 }
 
+/* The numbers of a cache of a small format: those of e4m3 that have an exponent, and those of E2M1. */
+static double small_number(int32_t kv_dtype, unsigned bits) {
+    bool fp4 = kv_dtype == FMHA_KV_MXFP4;
+    int fraction_bits = fp4 ? 1 : 3, bias = fp4 ? 1 : 7;
+    unsigned fraction = bits & ((1u << fraction_bits) - 1), exponent = bits >> fraction_bits & (fp4 ? 3 : 15);
+    unsigned sign = bits >> (fp4 ? 3 : 7);
+    double number = exponent != 0 ? ldexp(1 + ldexp(fraction, -fraction_bits), (int)exponent - bias)
+                                  : ldexp(fraction, 1 - bias - fraction_bits);
+    return sign ? -number : number;
+}
+
 static uint16_t half_bits(double value) {
     int exponent;
     double fraction = frexp(fabs(value), &exponent);
@@ -53,11 +64,37 @@ struct shape {
     const int32_t *lengths_q, *lengths_k; /* NULL: all of them the longest */
     int32_t mask, varlen, page_size;
     int32_t window_left; /* 0: no window */
+    int32_t kv_dtype;    /* FMHA_KV_E4M3 with scales of heads, FMHA_KV_MXFP4 */
+    int latent;          /* columns of V, which is a part of K; 0: K and V apart */
 };
+
+static int columns_of(const struct shape *s) {
+    return s->latent != 0 ? s->latent : DIM;
+}
+
+/* The bits of an element of K or V in a small format, of numbers up to 1.5. */
+static unsigned small_bits(const struct shape *s, int tensor, int b, int h, int j, int d) {
+    unsigned step = (unsigned)((number(tensor, b, h, j, d) + 1) * 8); /* 0 to 15 */
+    return s->kv_dtype == FMHA_KV_MXFP4 ? (step & 8) | (step & 7) % 4 : (step & 8) << 4 | (6u << 3) | (step & 7);
+}
+
+static double scale_of(const struct shape *s, int tensor, int b, int h, int j, int d) {
+    if (s->kv_dtype == FMHA_KV_MXFP4) {
+        return ldexp(1, (j + d / 32 + (tensor == 'v')) % 2 - 1);
+    }
+    return s->kv_dtype == FMHA_KV_SAME ? 1 : (tensor == 'v' ? 0.5 : 0.75) / (1 + h + b);
+}
+
+static double cached(const struct shape *s, int tensor, int b, int h, int j, int d) {
+    tensor = s->latent != 0 ? 'k' : tensor;
+    return s->kv_dtype == FMHA_KV_SAME
+               ? number(tensor, b, h, j, d)
+               : small_number(s->kv_dtype, small_bits(s, tensor, b, h, j, d)) * scale_of(s, tensor, b, h, j, d);
+}
 
 struct tensors {
     fmha_decode_problem problem;
-    void *memory[12];
+    void *memory[16];
     int count;
     size_t o_elements, lse_elements;
 };
@@ -129,6 +166,58 @@ static void *send_rows(struct tensors *t, const struct shape *s, int tensor, siz
     return address;
 }
 
+/* The same of a small format. */
+static void *send_small_rows(struct tensors *t, const struct shape *s, int tensor, size_t rows) {
+    const bool fp4 = s->kv_dtype == FMHA_KV_MXFP4;
+    const size_t row_bytes = fp4 ? DIM / 2 : DIM;
+    unsigned char *bytes = malloc(rows * row_bytes + 1);
+    cr_assert_not_null(bytes);
+    memset(bytes, 0x7f, rows * row_bytes);
+    for (int b = 0; b < s->batch; b++) {
+        for (int h = 0; h < s->heads_k; h++) {
+            for (int j = 0; j < length_k(s, b); j++) {
+                unsigned char *row = bytes + k_row(s, b, h, j) * row_bytes;
+                for (int d = 0; d < DIM; d++) {
+                    unsigned bits = small_bits(s, tensor, b, h, j, d);
+                    row[fp4 ? d / 2 : d] = (unsigned char)(!fp4 ? bits : d % 2 == 0 ? bits : row[d / 2] | bits << 4);
+                }
+            }
+        }
+    }
+    void *address = send(t, tensor == 'k' ? "k" : "v", bytes, rows * row_bytes);
+    free(bytes);
+    return address;
+}
+
+/* fp8: one for each sequence and head; mxfp4: two bytes for each row, in rows of four. */
+static fmha_tensor send_scales(struct tensors *t, const struct shape *s, int tensor, size_t rows) {
+    const char *label = tensor == 'k' ? "k_scale" : "v_scale";
+    if (s->kv_dtype != FMHA_KV_MXFP4) {
+        float scales[16];
+        for (int i = 0; i < s->batch * s->heads_k; i++) {
+            scales[i] = (float)scale_of(s, tensor, i / s->heads_k, i % s->heads_k, 0, 0);
+        }
+        return (fmha_tensor){send(t, label, scales, sizeof scales), s->heads_k, 1, 0};
+    }
+    unsigned char *bytes = malloc(4 * rows + 1);
+    cr_assert_not_null(bytes);
+    memset(bytes, 0xff, 4 * rows); /* NaN */
+    for (int b = 0; b < s->batch; b++) {
+        for (int h = 0; h < s->heads_k; h++) {
+            for (int j = 0; j < length_k(s, b); j++) {
+                for (int block = 0; block < DIM / 32; block++) {
+                    double scale = scale_of(s, tensor, b, h, j, 32 * block);
+                    bytes[4 * k_row(s, b, h, j) + (size_t)block] = (unsigned char)(127 + ilogb(scale));
+                }
+            }
+        }
+    }
+    int64_t row = (int64_t)s->heads_k * 4, blocks = s->page_size > 0 ? s->page_size : s->seqlen_k;
+    fmha_tensor tensors = {send(t, label, bytes, 4 * rows), blocks * row, 4, row};
+    free(bytes);
+    return tensors;
+}
+
 static const int32_t *send_lengths(struct tensors *t, const struct shape *s, const char *label, bool sums,
                                    int (*length)(const struct shape *, int)) {
     int32_t numbers[16];
@@ -171,10 +260,21 @@ static struct tensors make(const struct shape *s) {
     }
     p->q = (fmha_tensor){send_rows(&t, s, 'q', q_rows * (size_t)s->heads_q), s->seqlen_q * q_row_stride, DIM,
                          q_row_stride};
-    p->k = (fmha_tensor){send_rows(&t, s, 'k', k_rows * (size_t)s->heads_k),
-                         (paged ? s->page_size : s->seqlen_k) * k_row_stride, DIM, k_row_stride};
+    bool small = s->kv_dtype != FMHA_KV_SAME;
+    int64_t bytes = s->kv_dtype == FMHA_KV_MXFP4 ? 2 : 1; /* elements of a byte */
+    size_t all_rows = k_rows * (size_t)s->heads_k;
+    p->kv_dtype = s->kv_dtype;
+    p->k =
+        (fmha_tensor){small ? send_small_rows(&t, s, 'k', all_rows) : send_rows(&t, s, 'k', all_rows),
+                      (paged ? s->page_size : s->seqlen_k) * k_row_stride / bytes, DIM / bytes, k_row_stride / bytes};
     p->v = p->k;
-    p->v.data = send_rows(&t, s, 'v', k_rows * (size_t)s->heads_k);
+    if (s->latent == 0) {
+        p->v.data = small ? send_small_rows(&t, s, 'v', all_rows) : send_rows(&t, s, 'v', all_rows);
+    }
+    if (small) {
+        p->k_scale = send_scales(&t, s, 'k', all_rows);
+        p->v_scale = send_scales(&t, s, 'v', all_rows);
+    }
     p->o = p->q;
     p->o.data = send(&t, "o", poison, t.o_elements * 2);
     p->lse = send(&t, "lse", poison, t.lse_elements * 4);
@@ -224,6 +324,53 @@ static void run(struct tensors *t, int64_t splits) {
     fmha_memory_free(device, p->workspace);
 }
 
+/* The same problem of latent attention. */
+static fmha_mla_problem as_mla(const fmha_decode_problem *p, int columns) {
+    fmha_mla_problem mla = FMHA_MLA_PROBLEM_INIT;
+    mla.dtype = p->dtype;
+    mla.mask = p->mask;
+    mla.kv_dtype = p->kv_dtype;
+    mla.varlen = p->varlen;
+    mla.page_size = p->page_size;
+    mla.head_dim = DIM;
+    mla.head_dim_v = columns;
+    mla.scale = p->scale;
+    mla.batch = p->batch;
+    mla.heads_q = p->heads_q;
+    mla.seqlen_q = p->seqlen_q;
+    mla.seqlen_k = p->seqlen_k;
+    mla.tokens_q = p->tokens_q;
+    mla.splits = p->splits;
+    mla.q = p->q;
+    mla.kv = p->k;
+    mla.kv_scales = p->k_scale;
+    mla.o = p->o;
+    mla.lse = p->lse;
+    mla.cu_seqlens_q = p->cu_seqlens_q;
+    mla.cu_seqlens_k = p->cu_seqlens_k;
+    mla.seqlens_q = p->seqlens_q;
+    mla.seqlens_k = p->seqlens_k;
+    mla.block_table = p->block_table;
+    mla.stride_block_table = p->stride_block_table;
+    mla.workspace = p->workspace;
+    mla.workspace_bytes = p->workspace_bytes;
+    return mla;
+}
+
+/* Asks for the workspace, attends to latent rows and waits. */
+static void run_mla(struct tensors *t, const struct shape *s, int64_t splits) {
+    t->problem.splits = splits;
+    fmha_mla_problem p = as_mla(&t->problem, s->latent);
+    cr_assert_eq(fmha_mla_workspace_bytes(device, &p, &p.workspace_bytes), FMHA_OK, "%s", fmha_last_error());
+    if (p.workspace_bytes > 0) {
+        cr_assert_eq(fmha_memory_alloc(device, p.workspace_bytes, "workspace", &p.workspace), FMHA_OK);
+    }
+    cr_assert_eq(fmha_mla_prepare(device, &p), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_mla(device, &p), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    fmha_memory_free(device, p.workspace);
+}
+
 /* O of one row, and as the result LSE. */
 static double reference(const struct shape *s, int b, int h, int i, double o[DIM]) {
     int keys = length_k(s, b), diagonal = i + keys - length_q(s, b), kv_head = h / (s->heads_q / s->heads_k);
@@ -234,7 +381,7 @@ static double reference(const struct shape *s, int b, int h, int i, double o[DIM
             (s->mask == FMHA_MASK_NONE || j <= diagonal) && (s->window_left == 0 || j >= diagonal - s->window_left);
         score[j] = 0;
         for (int d = 0; d < DIM; d++) {
-            score[j] += 0.5 * number('q', b, h, i, d) * number('k', b, kv_head, j, d);
+            score[j] += 0.5 * number('q', b, h, i, d) * cached(s, 'k', b, kv_head, j, d);
         }
         score[j] = seen ? score[j] : -INFINITY;
         most = fmax(most, score[j]);
@@ -244,7 +391,7 @@ static double reference(const struct shape *s, int b, int h, int i, double o[DIM
         double weight = exp(score[j] - most);
         sum += weight;
         for (int d = 0; d < DIM && weight > 0; d++) {
-            o[d] += weight * number('v', b, kv_head, j, d);
+            o[d] += weight * cached(s, 'v', b, kv_head, j, d);
         }
     }
     for (int d = 0; d < DIM && sum > 0; d++) {
@@ -275,7 +422,7 @@ static void check(struct tensors *t, const struct shape *s, const char *what) {
                 double got = (double)lse[lse_row];
                 cr_assert(got == wanted || fabs(got - wanted) < 1e-4, "%s: lse %d %d %d: expected %.9g, got %.9g", what,
                           b, h, i, wanted, got);
-                for (int d = 0; d < DIM; d++) {
+                for (int d = 0; d < columns_of(s); d++) {
                     double value = half(o[row * DIM + (size_t)d]);
                     cr_assert(fabs(value - expected[d]) <= 0x1p-10, "%s: o %d %d %d %d: expected %.9g, got %.9g", what,
                               b, h, i, d, expected[d], value);
@@ -300,7 +447,11 @@ static void check_splits(const struct shape *s, const char *what) {
         char text[96];
         struct tensors t = make(s);
         snprintf(text, sizeof text, "%s, splits %d", what, (int)splits[i]);
-        run(&t, splits[i]);
+        if (s->latent != 0) {
+            run_mla(&t, s, splits[i]);
+        } else {
+            run(&t, splits[i]);
+        }
         check(&t, s, text);
         release(&t);
     }
@@ -308,7 +459,7 @@ static void check_splits(const struct shape *s, const char *what) {
 
 /* ---- What is computed ---- */
 
-static const struct shape plain = {2, 4, 2, 2, 700, NULL, NULL, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, 0, 0, 0};
+static const struct shape plain = {2, 4, 2, 2, 700, NULL, NULL, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, 0, 0, 0, 0, 0};
 
 Test(decode, any_number_of_splits) {
     made_add_library("decode", "--op decode --hd 64 --causal=none,bottom-right");
@@ -329,19 +480,20 @@ Test(decode, any_number_of_splits) {
 Test(decode, packed_batches) {
     const int32_t lengths_q[] = {1, 0, 1}, lengths_k[] = {3, 0, 5};
     const struct shape small = {3, 9, 3, 1, 5, lengths_q, lengths_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PACKED,
-                                0, 0};
+                                0, 0, 0, 0};
     made_add_library("decode", "--op decode --hd 64 --causal --varlen=packed --paged=off,on");
     made_add_library("merge", "--op merge --varlen=packed");
     check_splits(&small, "heads 9/3");
     const int32_t more_q[] = {2, 3, 0}, more_k[] = {290, 33, 64};
-    struct shape paged = {3, 8, 2, 3, 290, more_q, more_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PACKED, 16, 0};
+    struct shape paged = {3,  8, 2, 3, 290, more_q, more_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PACKED,
+                          16, 0, 0, 0};
     check_splits(&paged, "packed and paged");
 }
 
 Test(decode, padded_and_paged_batches) {
     const int32_t lengths_q[] = {2, 0, 1}, lengths_k[] = {5, 290, 0};
     struct shape shape = {3, 4, 2, 2, 290, lengths_q, lengths_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PADDED,
-                          0, 0};
+                          0, 0, 0, 0};
     made_add_library("decode", "--op decode --hd 64 --causal --varlen=padded");
     made_add_library("paged", "--op decode --hd 64 --causal --window=none,sliding --paged");
     made_add_library("merge", "--op merge --varlen=none,padded");
@@ -352,6 +504,73 @@ Test(decode, padded_and_paged_batches) {
     check_splits(&shape, "paged");
     shape.window_left = 40;
     check_splits(&shape, "paged, with a window");
+}
+
+Test(decode, caches_of_small_formats) {
+    const int32_t lengths_k[] = {290, 33};
+    struct shape shape = plain;
+    made_add_library("decode", "--op decode --hd 64 --causal --kv-dtype e4m3,mxfp4 --paged=off,on");
+    made_add_library("merge", "--op merge");
+    shape.lengths_k = lengths_k;
+    shape.seqlen_k = 290;
+    shape.page_size = 16;
+    shape.kv_dtype = FMHA_KV_E4M3;
+    check_splits(&shape, "fp8 in pages");
+    shape.kv_dtype = FMHA_KV_MXFP4;
+    check_splits(&shape, "mxfp4 in pages");
+    shape.page_size = 0;
+    shape.lengths_k = NULL;
+    check_splits(&shape, "mxfp4");
+}
+
+/* fmha_forward takes the same caches. */
+Test(decode, forward_reads_small_formats) {
+    made_add_library("forward", "--hd 64 --causal --kv-dtype e4m3,mxfp4");
+    for (int i = 0; i < 2; i++) {
+        struct shape shape = plain;
+        shape.kv_dtype = i == 0 ? FMHA_KV_E4M3 : FMHA_KV_MXFP4;
+        struct tensors t = make(&shape);
+        const fmha_decode_problem *p = &t.problem;
+        fmha_forward_problem problem = FMHA_FORWARD_PROBLEM_INIT;
+        problem.dtype = p->dtype;
+        problem.mask = p->mask;
+        problem.head_dim = p->head_dim;
+        problem.scale = p->scale;
+        problem.batch = p->batch;
+        problem.heads_q = p->heads_q;
+        problem.heads_k = p->heads_k;
+        problem.seqlen_q = p->seqlen_q;
+        problem.seqlen_k = p->seqlen_k;
+        problem.q = p->q;
+        problem.k = p->k;
+        problem.v = p->v;
+        problem.o = p->o;
+        problem.lse = p->lse;
+        problem.kv_dtype = p->kv_dtype;
+        problem.k_scale = p->k_scale;
+        problem.v_scale = p->v_scale;
+        cr_assert_eq(fmha_forward(device, &problem), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+        check(&t, &shape, "forward");
+        release(&t);
+    }
+}
+
+Test(decode, latent_attention) {
+    const int32_t lengths_q[] = {1, 2, 0}, lengths_k[] = {290, 33, 5};
+    struct shape shape = {.batch = 2, .heads_q = 16, .heads_k = 1, .seqlen_q = 1, .seqlen_k = 290, .latent = 32};
+    made_add_library("mla", "--op mla --hd 64 --hd-v 32 --causal");
+    made_add_library("paged", "--op mla --hd 64 --hd-v 32 --causal --varlen=packed --paged");
+    made_add_library("merge", "--op merge --varlen=none,packed");
+    check_splits(&shape, "latent rows");
+    shape.batch = 3;
+    shape.seqlen_q = 2;
+    shape.lengths_q = lengths_q;
+    shape.lengths_k = lengths_k;
+    shape.mask = FMHA_MASK_CAUSAL_BOTTOM_RIGHT;
+    shape.varlen = FMHA_VARLEN_PACKED;
+    shape.page_size = 16;
+    check_splits(&shape, "latent rows in pages");
 }
 
 static void poison(const struct tensors *t) {
@@ -369,7 +588,7 @@ Test(decode, fixed_splits_give_the_same_bits_in_any_batch) {
     enum { ROWS = 2 * 4, KEYS = 300 };
     const int32_t lengths_q[] = {2, 1, 2}, lengths_k[] = {KEYS, 290, 17};
     struct shape shape = {3, 4, 2, 2, KEYS, lengths_q, lengths_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PACKED,
-                          0, 0};
+                          0, 0, 0, 0};
     uint16_t bits[2][ROWS * DIM];
     float lse[2][ROWS];
     made_add_library("decode", "--op decode --hd 64 --causal --varlen=packed");
@@ -394,7 +613,7 @@ static void check_code_objects(const char *name, const char *arch) {
     char options[128];
     const int32_t lengths_q[] = {1, 2}, lengths_k[] = {70, 33};
     struct shape shape = {2,  4, 2, 2, 70, lengths_q, lengths_k, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, FMHA_VARLEN_PADDED,
-                          16, 0};
+                          16, 0, 0, 0};
     fmha_device_close(device);
     cr_assert_eq(fmha_device_open(name, &device), FMHA_OK, "%s", fmha_last_error());
     snprintf(options, sizeof options, "--arch %s --op decode --hd 64 --causal --varlen=padded --paged", arch);
@@ -538,12 +757,73 @@ Test(decode, refuses) {
         "fmha_decode: softcap: expected a number from 1e-30 to 1e30, got -1; set it to the bound of the scores, or to "
         "0 for none");
     problem = sizes(1, 2, 1, 1, 5);
+    problem.kv_dtype = 6;
+    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: expected a kv_dtype of enum fmha_kv_dtype and a kv_scale of enum fmha_kv_scale, got 6 and 0; "
+           "set them to some of theirs");
+    problem.kv_dtype = FMHA_KV_MXFP4;
+    problem.kv_scale = FMHA_KV_SCALE_TOKEN;
+    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: kv_scale: expected 0 where kv_dtype is no fp8, got 1 with kv_dtype 5; set it to 0");
+    problem.kv_scale = FMHA_KV_SCALE_HEAD;
+    problem.q.data = problem.k.data = problem.v.data = problem.o.data = (void *)256;
+    problem.v_scale.data = (void *)256;
+    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: k_scale: expected the address of a tensor, got NULL; give the problem its k_scale");
+    problem.kv_dtype = FMHA_KV_E4M3;
+    problem.k_scale.data = (void *)258;
+    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: k_scale: expected an address that is a multiple of 4, got 0x102; align k_scale to 4 bytes");
+    problem.kv_dtype = FMHA_KV_SAME;
+    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: expected no scales of K and V with a kv_dtype of FMHA_KV_SAME, got 0x102 and 0x100; set "
+           "kv_dtype to their format, or both to NULL");
+    problem = sizes(1, 2, 1, 1, 5);
     problem.struct_bytes = 8;
     snprintf(text, sizeof text,
              "fmha_decode: struct_bytes: expected sizeof(fmha_decode_problem), at least %zu, got 8; begin with the "
              "type's _INIT",
              sizeof problem);
     expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
+}
+
+Test(decode, refuses_latent_problems) {
+    char text[256];
+    fmha_decode_problem apart = sizes(1, 2, 1, 1, 5);
+    fmha_mla_problem problem = as_mla(&apart, DIM + 8);
+    expect(fmha_mla(device, NULL), FMHA_ERROR_ARGUMENT,
+           "fmha_mla: expected a device and a problem, got NULL; pass a valid pointer");
+    expect(fmha_mla_explain(device, &problem, NULL, NULL), FMHA_ERROR_ARGUMENT,
+           "fmha_mla_explain: expected a function to call, got NULL; pass a valid pointer");
+    expect(fmha_mla_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
+           "fmha_mla_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer");
+    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_mla: head_dim_v: expected at most head_dim, 64, got 72; V is a part of a row");
+    problem.head_dim_v = DIM;
+    problem.scale_rule = FMHA_SCALE_THREE_QUARTERS;
+    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_mla: scale_rule: expected a value of enum fmha_scale_rule, 0 where kv_dtype is not FMHA_KV_MXFP4, got "
+           "1 with kv_dtype 0; set it to 0");
+    problem.scale_rule = 0;
+    problem.q.data = (void *)256;
+    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_mla: kv: expected the address of a tensor, got NULL; give the problem its kv");
+    problem.kv_dtype = FMHA_KV_E4M3;
+    problem.kv.data = (void *)256;
+    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_mla: kv_scales: expected the address of a tensor, got NULL; give the problem its kv_scales");
+    problem.kv_scales.data = problem.o.data = (void *)256;
+    problem.splits = 2;
+    expect(
+        fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_mla: workspace: expected 1040 bytes at an address that is a multiple of 256 for the partial results of "
+        "2 splits, got 0 bytes at (nil); fmha_mla_workspace_bytes says how many a problem may need");
+    problem.struct_bytes = 16;
+    snprintf(text, sizeof text,
+             "fmha_mla: struct_bytes: expected sizeof(fmha_mla_problem), at least %zu, got 16; begin with the type's "
+             "_INIT",
+             sizeof problem);
+    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT, text);
 }
 
 struct told {
