@@ -99,86 +99,47 @@ static fmha_status check_sizes(const fmha_append_problem *p) {
 
 /* ---- Tensors ---- */
 
-/* A tensor of the problem. `weight`: its address and strides in bytes times this are multiples of 16 where its rows are
- * aligned; 0: they are of any one element. */
-struct tensor {
-    const char *name;
-    const fmha_tensor *tensor;
-    int64_t batch, heads, rows;
-    uint64_t element_bytes, weight;
-    enum fmha_value stride; /* the value of its batch's stride; those of head and row follow it */
-    enum fmha_buffer buffer;
-};
-
-static fmha_status take_tensor(struct request *request, const struct tensor *tensor) {
-    const fmha_tensor *t = tensor->tensor;
-    const int64_t sizes[] = {tensor->batch, tensor->heads, tensor->rows};
-    const int64_t strides[] = {t->stride_batch, t->stride_head, t->stride_row};
-    uintptr_t address = (uintptr_t)t->data;
-    uint64_t bytes = address;
-    for (int axis = 0; axis < 3; axis++) {
-        int64_t stride = sizes[axis] > 1 && !request->empty ? strides[axis] : 0;
-        if (stride < 0 || stride >> 60 != 0) {
-            return fmha_fail(FMHA_ERROR_ARGUMENT,
-                             "fmha_append: %s: expected strides of 0 and up, below 2^60 elements, got %lld; pass a "
-                             "tensor that does not run backwards, with strides in elements",
-                             tensor->name, (long long)stride);
-        }
-        request->operands.value[tensor->stride + axis] = stride;
-        bytes |= (uint64_t)stride * tensor->element_bytes;
-    }
-    if (address == 0 && request->launch && !request->empty) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_append: %s: expected the address of a tensor, got NULL; give the problem its %s",
-                         tensor->name, tensor->name);
-    }
-    if (address % tensor->element_bytes != 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_append: %s: expected an address that is a multiple of %d, got %p; align %s to %d bytes",
-                         tensor->name, (int)tensor->element_bytes, t->data, tensor->name, (int)tensor->element_bytes);
-    }
-    request->operands.buffer[tensor->buffer] = address != 0 ? t->data : (void *)FMHA_PROBLEM_STAND_IN;
-    request->bits |= bytes * tensor->weight;
-    return FMHA_OK;
-}
-
 /* K or V: what is new, the cache and its scales. */
 static fmha_status take_side(struct request *request, bool v) {
     const fmha_append_problem *p = request->problem;
     bool packed = p->varlen == FMHA_VARLEN_PACKED, fp4 = p->kv_dtype == FMHA_KV_MXFP4;
     int64_t blocks = p->page_size != 0 ? SEVERAL : p->batch, rows = p->page_size != 0 ? p->page_size : p->seqlen_k;
-    const struct tensor new = {v ? "v_new" : "k_new",
-                               v ? &p->v_new : &p->k_new,
-                               packed ? 1 : p->batch,
-                               p->heads_k,
-                               packed ? p->tokens_new : p->seqlen_new,
-                               2,
-                               1,
-                               v ? FMHA_VALUE_STRIDE_V_NEW_BATCH : FMHA_VALUE_STRIDE_K_NEW_BATCH,
-                               v ? FMHA_BUFFER_V_NEW : FMHA_BUFFER_K_NEW};
-    const struct tensor cache = {v ? "v" : "k",
-                                 v ? &p->v : &p->k,
-                                 blocks,
-                                 p->heads_k,
-                                 rows,
-                                 is_small(p) ? 1 : 2,
-                                 fp4           ? 4
-                                 : is_small(p) ? 2
-                                               : 1,
-                                 v ? FMHA_VALUE_STRIDE_V_BATCH : FMHA_VALUE_STRIDE_K_BATCH,
-                                 v ? FMHA_BUFFER_V : FMHA_BUFFER_K};
-    const struct tensor scale = {v ? "v_scale" : "k_scale",
-                                 v ? &p->v_scale : &p->k_scale,
-                                 makes_scales(p) ? blocks : p->batch,
-                                 p->heads_k,
-                                 makes_scales(p) ? rows : 1,
-                                 fp4 ? 1 : 4,
-                                 0,
-                                 v ? FMHA_VALUE_STRIDE_V_SCALE_BATCH : FMHA_VALUE_STRIDE_K_SCALE_BATCH,
-                                 v ? FMHA_BUFFER_V_SCALE : FMHA_BUFFER_K_SCALE};
-    fmha_status status = take_tensor(request, &new);
-    status = status == FMHA_OK ? take_tensor(request, &cache) : status;
-    return status == FMHA_OK && is_small(p) ? take_tensor(request, &scale) : status;
+    const struct fmha_problem_array new = {v ? "v_new" : "k_new",
+                                           v ? &p->v_new : &p->k_new,
+                                           packed ? 1 : p->batch,
+                                           p->heads_k,
+                                           packed ? p->tokens_new : p->seqlen_new,
+                                           2,
+                                           1,
+                                           v ? FMHA_VALUE_STRIDE_V_NEW_BATCH : FMHA_VALUE_STRIDE_K_NEW_BATCH,
+                                           v ? FMHA_BUFFER_V_NEW : FMHA_BUFFER_K_NEW};
+    const struct fmha_problem_array cache = {v ? "v" : "k",
+                                             v ? &p->v : &p->k,
+                                             blocks,
+                                             p->heads_k,
+                                             rows,
+                                             is_small(p) ? 1 : 2,
+                                             fp4           ? 4
+                                             : is_small(p) ? 2
+                                                           : 1,
+                                             v ? FMHA_VALUE_STRIDE_V_BATCH : FMHA_VALUE_STRIDE_K_BATCH,
+                                             v ? FMHA_BUFFER_V : FMHA_BUFFER_K};
+    const struct fmha_problem_array scale = {v ? "v_scale" : "k_scale",
+                                             v ? &p->v_scale : &p->k_scale,
+                                             makes_scales(p) ? blocks : p->batch,
+                                             p->heads_k,
+                                             makes_scales(p) ? rows : 1,
+                                             fp4 ? 1 : 4,
+                                             0,
+                                             v ? FMHA_VALUE_STRIDE_V_SCALE_BATCH : FMHA_VALUE_STRIDE_K_SCALE_BATCH,
+                                             v ? FMHA_BUFFER_V_SCALE : FMHA_BUFFER_K_SCALE};
+    const struct fmha_problem_array *arrays[] = {&new, &cache, &scale};
+    fmha_status status = FMHA_OK;
+    for (int i = 0; i < (is_small(p) ? 3 : 2) && status == FMHA_OK; i++) {
+        status = fmha_problem_array("fmha_append", arrays[i], !request->empty, request->launch, &request->operands,
+                                    &request->bits);
+    }
+    return status;
 }
 
 /* A list of 32-bit numbers that the problem has where `wanted`. */

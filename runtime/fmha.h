@@ -706,6 +706,64 @@ FMHA_API fmha_status fmha_mla_workspace_bytes(fmha_device *device, const fmha_ml
 FMHA_API fmha_status fmha_mla_explain(fmha_device *device, const fmha_mla_problem *problem, fmha_explain_visit visit,
                                       void *context);
 
+/* ---- Quantizing ---------------------------------------------------------------------------------------------------
+ *
+ * Makes numbers of fp8 or mxfp4 of a tensor, and their scales, as docs/formats.md says, to the bit: value = number *
+ * scale.
+ */
+
+/* What has a scale of its own where the numbers are fp8. */
+enum fmha_scale_share {
+    FMHA_SHARE_TENSOR = 0,
+    FMHA_SHARE_HEAD = 1, /* a head of all batches */
+    FMHA_SHARE_TOKEN = 2 /* a row */
+};
+
+typedef struct fmha_quantize_problem {
+    size_t struct_bytes; /* sizeof(fmha_quantize_problem): FMHA_QUANTIZE_PROBLEM_INIT sets it */
+    int32_t dtype;       /* of `from`: FMHA_DTYPE_F16, FMHA_DTYPE_BF16 or FMHA_DTYPE_F32 */
+    int32_t kv_dtype;    /* of `to`: enum fmha_kv_dtype, but FMHA_KV_SAME */
+    int32_t share;       /* enum fmha_scale_share; 0 where `to` is mxfp4, which has a scale for 32 values of a row */
+    int32_t scale_rule;  /* enum fmha_scale_rule; 0 unless `to` is mxfp4 */
+    int32_t given;       /* 1: the scales are there already, [batch][heads], and `share` is 0; else 0 */
+    int32_t head_dim;    /* elements */
+    int64_t batch, heads, seqlen; /* 0 and up */
+    fmha_tensor from;             /* [batch][heads][seqlen][head_dim]; read */
+    fmha_tensor to;    /* the same of bytes, of mxfp4 [batch][heads][seqlen][head_dim / 2]; written; strides in bytes */
+    fmha_tensor scale; /* given: float32 [batch][heads], positive and finite, read (strides of 0: one for all). Else
+                          written: float32, of the tensor one, of heads [heads] by stride_head, of tokens
+                          [batch][heads][seqlen]; of mxfp4 bytes [batch][heads][seqlen][ceil(head_dim / 32)] */
+    void *workspace;   /* device memory of fmha_quantize_workspace_bytes, aligned to 4; NULL where that is 0. Launches
+                          that   may run at once need one each */
+    size_t workspace_bytes;
+    void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
+} fmha_quantize_problem;
+
+#ifdef __cplusplus
+#define FMHA_QUANTIZE_PROBLEM_INIT fmha_quantize_problem_init()
+#else
+#define FMHA_QUANTIZE_PROBLEM_INIT ((fmha_quantize_problem){.struct_bytes = sizeof(fmha_quantize_problem)})
+#endif
+static inline fmha_quantize_problem fmha_quantize_problem_init(void) {
+    fmha_quantize_problem problem;
+    __builtin_memset(&problem, 0, sizeof problem);
+    problem.struct_bytes = sizeof problem;
+    return problem;
+}
+
+/* Starts on the problem's stream and returns; instances are found as fmha_forward finds them. A scale that many rows
+ * share and that is not given takes two launches, on the same stream. A problem without elements is FMHA_OK and
+ * launches nothing, and writes no scale. On any error nothing is written. */
+FMHA_API fmha_status fmha_quantize(fmha_device *device, const fmha_quantize_problem *problem);
+
+/* Does what the first call would do before its launches, as fmha_forward_prepare; addresses may be NULL. */
+FMHA_API fmha_status fmha_quantize_prepare(fmha_device *device, const fmha_quantize_problem *problem);
+
+/* Bytes of device memory that the problem's `workspace` must have; 0: none is needed. Follows from the problem's sizes
+ * alone. */
+FMHA_API fmha_status fmha_quantize_workspace_bytes(fmha_device *device, const fmha_quantize_problem *problem,
+                                                   size_t *bytes);
+
 /* ---- Where instances come from ------------------------------------------------------------------------------------
  */
 

@@ -51,3 +51,36 @@ fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_
                      "%s: %s: expected an address that is a multiple of %zu, got %p; align %s to %zu bytes", function,
                      tensor->name, element_bytes, t->data, tensor->name, element_bytes);
 }
+
+fmha_status fmha_problem_array(const char *function, const struct fmha_problem_array *array, bool full, bool launch,
+                               struct fmha_operands *operands, uint64_t *bits) {
+    const fmha_tensor *t = array->tensor;
+    const int64_t sizes[] = {array->batch, array->heads, array->rows};
+    const int64_t strides[] = {t->stride_batch, t->stride_head, t->stride_row};
+    uintptr_t address = (uintptr_t)t->data;
+    uint64_t bytes = address;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t stride = sizes[axis] > 1 && full ? strides[axis] : 0;
+        if (stride < 0 || stride >> 60 != 0) {
+            return fmha_fail(FMHA_ERROR_ARGUMENT,
+                             "%s: %s: expected strides of 0 and up, below 2^60 elements, got %lld; pass a tensor that "
+                             "does not run backwards, with strides in elements",
+                             function, array->name, (long long)stride);
+        }
+        operands->value[array->stride + axis] = stride;
+        bytes |= (uint64_t)stride * array->element_bytes;
+    }
+    if (address == 0 && launch && full) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: %s: expected the address of a tensor, got NULL; give the problem its %s", function,
+                         array->name, array->name);
+    }
+    if (address % array->element_bytes != 0) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: %s: expected an address that is a multiple of %d, got %p; align %s to %d bytes", function,
+                         array->name, (int)array->element_bytes, t->data, array->name, (int)array->element_bytes);
+    }
+    operands->buffer[array->buffer] = address != 0 ? t->data : (void *)FMHA_PROBLEM_STAND_IN;
+    *bits |= bytes * array->weight;
+    return FMHA_OK;
+}

@@ -61,6 +61,21 @@ static inline fmha_status fmha_problem_tensor(const char *function, const struct
     return fmha_problem_tensor_of(function, tensor, FMHA_PROBLEM_ELEMENT_BYTES, launch, operands, bits);
 }
 
+/* A tensor of elements of any size. `weight`: where its rows are aligned, its address and strides in bytes times this
+ * are multiples of 16; 0: its alignment does not matter. */
+struct fmha_problem_array {
+    const char *name;
+    const fmha_tensor *tensor;
+    int64_t batch, heads, rows;
+    uint64_t element_bytes, weight;
+    enum fmha_value stride; /* the value of its batch's stride; those of head and row follow it */
+    enum fmha_buffer buffer;
+};
+
+/* As fmha_problem_tensor; `full`: the problem has elements, else strides mean nothing. */
+fmha_status fmha_problem_array(const char *function, const struct fmha_problem_array *array, bool full, bool launch,
+                               struct fmha_operands *operands, uint64_t *bits);
+
 /* The alignment that everything gathered has: 16 or 2 bytes. */
 static inline uint8_t fmha_problem_align(uint64_t bits) {
     return (bits & 15) == 0 ? 16 : 2;
