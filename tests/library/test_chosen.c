@@ -6,7 +6,7 @@
 
 #include "dispatch.h"
 
-#define INSTANCES 260
+#define INSTANCES 276
 
 struct taken {
     char name[256];
@@ -106,6 +106,31 @@ static void check_pack(fmha_device *device, int v_layout, uint8_t align, char (*
     keep_name(&taken, facts, names, count);
 }
 
+/* Of appending one row of a packed batch. */
+static void check_append(fmha_device *device, int dtype, int head_dim, bool paged, bool rotated, char (*names)[256],
+                         int *count) {
+    struct taken taken = {.count = 0};
+    struct fmha_key key;
+    struct fmha_operands operands = {{0}, {0}, {0}};
+    for (int buffer = 0; buffer < FMHA_BUFFER_COUNT; buffer++)
+        operands.buffer[buffer] = (void *)0x1000;
+    operands.value[FMHA_VALUE_BATCH] = operands.value[FMHA_VALUE_HEADS_K] = operands.value[FMHA_VALUE_TOKENS_NEW] = 1;
+    operands.value[FMHA_VALUE_SEQLEN_K] = operands.value[FMHA_VALUE_PAGE_SIZE] = 16;
+    operands.value[FMHA_VALUE_ROTARY_DIM] = 64;
+    fmha_dispatch_key(device, &key);
+    key.operation = FMHA_KEY_APPEND;
+    key.dtype = (uint8_t)dtype;
+    key.head_dim = key.head_dim_v = (uint16_t)head_dim;
+    key.align = 16;
+    key.modifiers = FMHA_KEY_VARLEN * FMHA_KEY_VARLEN_PACKED + (paged ? FMHA_KEY_PAGED : 0) +
+                    (rotated ? FMHA_KEY_ROTARY * FMHA_KEY_ROTARY_NEOX : 0);
+    cr_assert_eq(fmha_dispatch_explain(device, &key, &operands, take, &taken), FMHA_OK, "%s", fmha_last_error());
+    char facts[128];
+    snprintf(facts, sizeof facts, "fmha_append_gfx1151_%s_d%d_packed%s%s_w", dtype == FMHA_KEY_F16 ? "f16" : "bf16",
+             head_dim, paged ? "_paged" : "", rotated ? "_rotneox" : "");
+    keep_name(&taken, facts, names, count);
+}
+
 Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
     static const int dims[][2] = {{64, 64},   {80, 80},   {96, 96},   {112, 112}, {128, 128},
                                   {160, 160}, {192, 192}, {256, 256}, {192, 128}};
@@ -154,6 +179,8 @@ Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
         check_pack(device, v_layout, 16, names, &count);
         check_pack(device, v_layout, 2, names, &count);
     }
+    for (unsigned i = 0; i < 16; i++)
+        check_append(device, i & 1 ? FMHA_KEY_BF16 : FMHA_KEY_F16, i & 2 ? 128 : 64, i & 4, i & 8, names, &count);
     cr_assert_eq(count, INSTANCES);
     fmha_device_close(device);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
