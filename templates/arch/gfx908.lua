@@ -20,7 +20,7 @@ local kq = {
 chip.defaults = {
     forward = { orientation = "kq", kq = { wave64 = kq }, qk = forward.qk },
     decode = chip.defaults.decode,
-    mla = chip.defaults.mla,
+    mla = { wave64 = load("arch/mla.lua").mi100 },
     pack = chip.defaults.pack,
     merge = chip.defaults.merge,
     append = chip.defaults.append,

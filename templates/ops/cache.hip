@@ -227,7 +227,11 @@ FMHA_INLINE void fmha_prefetch_scales(struct fmha_keys &keys, int tile, bool par
             break;
 //%     end
         keys.k_scale_next[r] = *fmha_k_scale_at(keys, $(place));
+//%     if forward.k == forward.v then
+        keys.v_scale_next[r] = keys.k_scale_next[r]; /* a key has one scale for both */
+//%     else
         keys.v_scale_next[r] = *fmha_v_scale_at(keys, $(place));
+//%     end
     }
 }
 

@@ -15,9 +15,6 @@
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
 //%
-//% if latent and spec.kv_dtype ~= "same" then
-//%     fail("--kv-dtype " .. spec.kv_dtype .. " with --op " .. spec.op .. ": expected K and V of the type of Q; leave out --kv-dtype")
-//% end
 //% if spec.kv_math == "native" then
 //%     fail("--kv-math native: built for --op mla with --kv-dtype mxfp4 on gfx950, got --op " .. spec.op .. " with --kv-dtype " .. spec.kv_dtype .. "; leave it out")
 //% end
@@ -437,6 +434,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //%     if kind == "v" and slices > 1 and cache.mx then place = place .. " + v_first / 32" end
     $(scales) = $(place);
     $(scale_stride) = $(row);
+//%     if kind == "k" and tiles.latent and cache.mx then
+    $(scales) += $(DV // 32); /* as keys.k */
+//%     end
 //% end
     keys.thread = thread;
     keys.lane = lane;

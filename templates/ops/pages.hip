@@ -22,7 +22,8 @@
 //% local hidden = both or math.max(spec.head_dim, spec.head_dim_v) > 128
 //% local rounds = (2 * BK + sharing - 1) // sharing            -- rows that a thread works out: K's, then V's
 //% local asked = BK % sharing == 0 and BK // sharing or rounds -- pages that it asks for: one for K and V where it has the same key of both
-//% local entries = rounds * sharing
+//% local bounded = tiles.latent and sharing > 2 * BK            -- more threads than rows: those that are left list none
+//% local entries = bounded and 2 * BK or rounds * sharing
 //% local of_k = "n < " .. BK
 //% if BK % wave == 0 then -- the same in all lanes
 //%     of_k = shared and "r * " .. threads .. " + FMHA_SCALAR(keys.thread / " .. wave .. ") * " .. wave .. " < " .. BK or "r < " .. BK // wave
@@ -131,6 +132,10 @@ FMHA_INLINE void fmha_find_rows(struct fmha_keys &keys, int tile, int next)
 #pragma unroll
     for (u32 r = 0; r < $(rounds); ++r) {
         const u32 n = thread + r * $(sharing);
+//%     if bounded then
+        if (n >= $(entries))
+            break;
+//%     end
         const bool of_k = $(of_k);
         const i64 page_stride = of_k ? keys.k_page : keys.v_page, row_stride = of_k ? keys.k_stride : keys.v_stride;
         keys.rows_lds[$(put_at)] = fmha_row_in_page(keys, fmha_key(keys, tile, n % $(BK)), keys.page_next[r % $(asked)], page_stride, row_stride);

@@ -276,6 +276,7 @@ plant 'mla: V from column 64 on' ops/forward.hip 's/keys\.v = keys\.k;/keys.v = 
 plant 'mla: what is not V of a row is the first of it' ops/forward.hip '/keys\.k += \$(DV);/d' "$latent"
 plant 'mla: what is not V of a row is left out' ops/tiles.hip 's/if (fmha_k_shares(keys\.thread)) {/if (false) {/' "$latent"
 plant 'mla: rows of K in the order of memory' ops/way_eights.hip 's/keys\.k_lds + fmha_lds_row(row \* 8 + j)/keys.k_lds + (row * 8 + j)/' "$latent"
+plant 'mla: scales of K from the first of a row on' ops/forward.hip '/(scales) += \$(DV \/\/ 32);/d' "$latent --kv-dtype mxfp4"
 plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
 
 lanes=atoms/lanes_gcn.hip
