@@ -18,16 +18,36 @@ bool kv_cache_is_used(const struct spec *spec) {
     return spec_has(spec, SPEC_KV_DTYPE) && strcmp(spec_word(spec, SPEC_KV_DTYPE), "same") != 0;
 }
 
+static bool is_mxfp4(const struct spec *spec) {
+    return kv_cache_is_used(spec) && strcmp(spec_word(spec, SPEC_KV_DTYPE), "mxfp4") == 0;
+}
+
+static bool is_per_token(const struct spec *spec) {
+    return kv_cache_is_used(spec) && strcmp(spec_word(spec, SPEC_KV_SCALE), "token") == 0;
+}
+
+int64_t kv_cache_row_bytes(const struct spec *spec, int64_t head_dim) {
+    if (!kv_cache_is_used(spec))
+        return head_dim * (int64_t)sizeof(uint16_t);
+    return is_mxfp4(spec) ? (head_dim + 1) / 2 : head_dim;
+}
+
+int64_t kv_cache_scale_bytes(const struct spec *spec, int64_t head_dim) {
+    if (is_mxfp4(spec))
+        return (head_dim + QUANTIZE_BLOCK - 1) / QUANTIZE_BLOCK;
+    return is_per_token(spec) ? (int64_t)sizeof(float) : 0;
+}
+
 static int64_t rows_of(const struct reference_problem *problem) {
     return problem->batch * problem->heads_k * problem->seqlen_k;
 }
 
-static bool tensor_new(const struct kv_cache *cache, const struct reference_problem *problem, int64_t head_dim,
-                       struct kv_cache_tensor *tensor) {
+static bool tensor_new(const struct spec *spec, const struct kv_cache *cache, const struct reference_problem *problem,
+                       int64_t head_dim, struct kv_cache_tensor *tensor) {
     int64_t rows = rows_of(problem), heads = problem->batch * problem->heads_k;
     tensor->head_dim = head_dim;
-    tensor->row_bytes = cache->mxfp4 ? (head_dim + 1) / 2 : head_dim;
-    tensor->scales_of_row = cache->mxfp4 ? (head_dim + QUANTIZE_BLOCK - 1) / QUANTIZE_BLOCK : 1;
+    tensor->row_bytes = kv_cache_row_bytes(spec, head_dim);
+    tensor->scales_of_row = cache->mxfp4 ? kv_cache_scale_bytes(spec, head_dim) : 1;
     tensor->numbers = calloc((size_t)(rows * tensor->row_bytes) + 1, 1);
     if (cache->mxfp4)
         tensor->blocks = calloc((size_t)(rows * tensor->scales_of_row) + 1, 1);
@@ -93,8 +113,7 @@ static void quantize_head(const struct kv_cache *cache, enum half_type type, int
 bool kv_cache_make(const struct spec *spec, const struct reference_problem *problem, enum half_type type, uint64_t seed,
                    const uint16_t *k, const uint16_t *v, struct kv_cache *cache, struct error *error) {
     const char *word = spec_word(spec, SPEC_KV_DTYPE);
-    *cache = (struct kv_cache){.mxfp4 = !strcmp(word, "mxfp4"),
-                               .per_token = !strcmp(spec_word(spec, SPEC_KV_SCALE), "token")};
+    *cache = (struct kv_cache){.mxfp4 = is_mxfp4(spec), .per_token = is_per_token(spec)};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (!strcmp(word, formats[i].word))
             cache->format = formats[i].format;
@@ -102,8 +121,8 @@ bool kv_cache_make(const struct spec *spec, const struct reference_problem *prob
     int64_t longest = problem->head_dim > problem->head_dim_v ? problem->head_dim : problem->head_dim_v;
     float *row = malloc((size_t)longest * sizeof *row);
     cache->v_scale = calloc((size_t)rows + 1, sizeof *cache->v_scale);
-    bool done = row && cache->v_scale && tensor_new(cache, problem, problem->head_dim, &cache->k) &&
-                (problem->v_in_k || tensor_new(cache, problem, problem->head_dim_v, &cache->v));
+    bool done = row && cache->v_scale && tensor_new(spec, cache, problem, problem->head_dim, &cache->k) &&
+                (problem->v_in_k || tensor_new(spec, cache, problem, problem->head_dim_v, &cache->v));
     uint64_t state = seed ^ UINT64_C(0x5ca1e5);
     bool packed = !strcmp(spec_word(spec, SPEC_VARLEN), "packed") && !strcmp(spec_word(spec, SPEC_PAGED), "off");
     bool of_heads = !cache->mxfp4 && !cache->per_token;

@@ -27,6 +27,10 @@ struct kv_cache {
 /* Whether K and V of the instance are smaller than Q. */
 bool kv_cache_is_used(const struct spec *spec);
 
+/* Bytes of a row of so many elements of K or V, and of its scales: 0 where a head has one. */
+int64_t kv_cache_row_bytes(const struct spec *spec, int64_t head_dim);
+int64_t kv_cache_scale_bytes(const struct spec *spec, int64_t head_dim);
+
 /* Quantizes k and v, which have bits of `type`. Of fp8 each scale is the one that the values ask for times a factor of
  * its own, drawn from `seed`; some are powers of two. Of a row in which something is not finite a scale per token has
  * it by turns: then it is NaN or infinite, and numbers are finite. On failure the cache needs no free. */

@@ -8,7 +8,6 @@
 #include "inputs.h"
 #include "kv_cache.h"
 #include "native.h"
-#include "quantize.h"
 #include "user_modifier.h"
 
 /* LSE_GUARD: elements before and after it. ARRAY_GUARD_BYTES: before everything else but Q, K, V and O, as aligned as
@@ -137,14 +136,14 @@ static bool too_large(const struct making *making) {
                      problem->batch, problem->heads_q, problem->heads_k, problem->seqlen_q, problem->seqlen_k);
 }
 
-/* Bytes of a number of K and V: of mxfp4, whose rows are so many bytes, too. */
+/* Bytes of an element of K and V; of mxfp4 those of two numbers. */
 static size_t cache_bytes(const struct making *making) {
     return kv_cache_is_used(&making->instance->spec) ? sizeof(uint8_t) : sizeof(uint16_t);
 }
 
-/* Elements of a row of K or V, bytes where they are mxfp4; and of eight neighbouring ones. */
+/* Such elements of a row of K or V; and of eight neighbouring values. */
 static int64_t cache_columns(const struct making *making, int64_t head_dim) {
-    return has_word(making->instance, SPEC_KV_DTYPE, "mxfp4") ? head_dim / 2 : head_dim;
+    return kv_cache_row_bytes(&making->instance->spec, head_dim) / (int64_t)cache_bytes(making);
 }
 
 /* A tensor of queries, or of keys, as wide as a head dimension. */
@@ -278,7 +277,8 @@ static bool add_scales(const struct making *making, enum fmha_buffer buffer) {
     const struct kv_cache *cache = making->request->cache;
     int64_t *values = making->operands->launch.value;
     int64_t head_dim = of_v ? making->problem->head_dim_v : making->problem->head_dim;
-    struct tensor *tensor = add_rows(making, buffer, true, mxfp4 ? ceil_div(head_dim, QUANTIZE_BLOCK) : 1);
+    struct tensor *tensor =
+        add_rows(making, buffer, true, mxfp4 ? kv_cache_scale_bytes(&making->instance->spec, head_dim) : 1);
     struct tensor_layout layout = of_v ? making->request->v : making->request->k;
     layout = (struct tensor_layout){.order = layout.order,
                                     .offset = LSE_GUARD,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kv_cache.h"
+
 /* The place of a counter; -1: there is none. */
 static int find(const struct verify_case *one, const char *name, const char *tensor) {
     int index = one->counter_count - 1;
@@ -117,6 +119,41 @@ bool verify_counters(const struct execute_target *target, struct verify_case *re
     return true;
 }
 
+/* What a row of K or V, or of the keys of multi-head latent attention, has in memory, and what its scales have. */
+struct row_bytes {
+    const char *values, *scales; /* the tensors */
+    int64_t value_bytes, scale_bytes;
+};
+
+/* Nothing but the cache is read, and all of it: of decoding, whose workgroups see each key once, what that is for a
+ * key. */
+static void count_cache(const struct spec *spec, const struct reference_problem *problem, const struct tiles *tiles,
+                        struct verify_case *result, struct findings *findings) {
+    const struct row_bytes tensors[] = {
+        {"k", "k_scale", kv_cache_row_bytes(spec, problem->head_dim), kv_cache_scale_bytes(spec, problem->head_dim)},
+        {"v", "v_scale", kv_cache_row_bytes(spec, problem->head_dim_v),
+         kv_cache_scale_bytes(spec, problem->head_dim_v)},
+        {"kv", "kv_scale", kv_cache_row_bytes(spec, problem->head_dim), kv_cache_scale_bytes(spec, problem->head_dim)},
+    };
+    double read = 0, asked = 0;
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        const struct row_bytes *one = &tensors[i];
+        const char *const names[] = {one->values, one->scales};
+        check_loads(result, one->values, tiles->keys * one->value_bytes, findings);
+        if (one->scale_bytes)
+            check_loads(result, one->scales, tiles->keys * one->scale_bytes, findings);
+        for (int which = 0; which < (one->scale_bytes ? 2 : 1); which++) {
+            double unique = verify_counter_value(result, "unique_bytes_read", names[which]);
+            read += isnan(unique) ? 0 : unique;
+            asked += isnan(unique) ? 0 : verify_counter_value(result, "bytes_read", names[which]);
+        }
+    }
+    if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && tiles->keys) {
+        add(result, "cache_bytes_per_key", NULL, read / (double)tiles->keys);
+        add(result, "cache_bytes_asked_per_key", NULL, asked / (double)tiles->keys);
+    }
+}
+
 bool verify_count(const struct execute_target *target, const struct reference_problem *problem,
                   struct verify_case *result, struct findings *findings, struct error *error) {
     const struct spec *spec = &target->instance->spec;
@@ -134,12 +171,8 @@ bool verify_count(const struct execute_target *target, const struct reference_pr
             check_tiles(spec, &tiles, visited, findings);
         }
         add(result, "key_tiles_needed", NULL, (double)tiles.needed);
-        if (spec_number(spec, SPEC_PIPELINE) == 1) {
-            int64_t k_bytes = tiles.keys * problem->head_dim * (int64_t)sizeof(uint16_t);
-            check_loads(result, "k", k_bytes, findings);
-            check_loads(result, "v", tiles.keys * problem->head_dim_v * (int64_t)sizeof(uint16_t), findings);
-            check_loads(result, "kv", k_bytes, findings);
-        }
+        if (spec_number(spec, SPEC_PIPELINE) == 1)
+            count_cache(spec, problem, &tiles, result, findings);
     }
     return true;
 }

@@ -72,9 +72,10 @@ static bool is_counted(const struct verify_report *report) {
 }
 
 static void put_counts(const struct verify_report *report, struct text *out) {
-    text_printf(out, "\n%-32s  %-16s  %9s  %9s  %9s  %9s  %9s  %9s  %10s  %10s  %10s  %10s  %10s\n", "counted",
+    const bool of_cache = report->operation != SPEC_OP_FORWARD;
+    text_printf(out, "\n%-32s  %-16s  %9s  %9s  %9s  %9s  %9s  %9s  %10s  %10s  %10s  %10s  %10s%s\n", "counted",
                 "B,HQ,HK,SQ,SK", "key tiles", "needed", "matrix", "LDS read", "LDS write", "conflicts", "q read",
-                "k read", "v read", "o written", "lse writ.");
+                "k read", "v read", "o written", "lse writ.", of_cache ? "   cache/key  asked/key" : "");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
         char shape[128];
@@ -91,6 +92,10 @@ static void put_counts(const struct verify_report *report, struct text *out) {
         put_count(out, 10, one, "bytes_read", "v");
         put_count(out, 10, one, "bytes_written", "o");
         put_count(out, 10, one, "bytes_written", "lse");
+        if (of_cache) {
+            put_count(out, 10, one, "cache_bytes_per_key", "");
+            put_count(out, 9, one, "cache_bytes_asked_per_key", "");
+        }
         text_puts(out, "\n");
     }
 }

@@ -4,7 +4,10 @@ return {
     -- 256 registers of 32 lanes
     narrow = {
         [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-        [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+        [256] = {
+            block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+            kv_dtype = { waves = 2, v_waves = 2, q_path = "register" }, -- conversions take registers too
+        },
         -- Four waves share sixteen rows: one wave has no room for so many columns of O.
         [576] = {
             block_m = 16, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, v_waves = 4,

@@ -428,6 +428,11 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
         *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(v_way.pitch) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
 //% end
+//% if v_way and v_way.spread and v_way.lacks then
+#pragma unroll
+    for (u32 i = 0; i < $(v_way.count); ++i)
+        keys.v_scale_next[i][0] = keys.v_scale_next[i][1] = 0; /* also where there is no share */
+//% end
 //% if v_lds then
     if (keys.lane == 0)
         keys.v_broken_lds[keys.thread / $(spec.wave)] = 0;
@@ -476,6 +481,7 @@ FMHA_INLINE void $(store)(struct fmha_keys &keys, u32 i)
 //% end
 //% if k_own then through_registers("k", k_way) end
 //% if v_lds then through_registers("v", v_way) end
+//% if v_way and v_way.spread then v_way.spread() end
 //% if cache.token then cache.through_lds() end
 //% if v_lds then
 /* Leaves word in LDS if one of the thread's shares `first` to `last` - 1 of V is not finite. */
@@ -555,6 +561,11 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
     }
 //%     end
 //%     if v_lds then
+//%         if v_way.spread then
+#pragma unroll
+    for (u32 i = 0; i < $(v_way.count); ++i)
+        fmha_spread_v(keys, i);
+//%         end
 //%         if not v_way.shares then
 #pragma unroll
     for (u32 i = 0; i < $(v_way.count); ++i)
@@ -589,6 +600,9 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 #pragma unroll
     for (u32 i = 0; i < $(way.count); ++i) {
         $(load_share)(keys, tile, part, i);
+//%             if way.spread then
+        fmha_spread_v(keys, i);
+//%             end
 //%             if way.shares then
         if ($(way.shares))
             $(store_share)(keys, i);

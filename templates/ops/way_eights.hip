@@ -11,9 +11,9 @@
 //% local words = (bytes + 3) // 4 -- of a key, as they are in memory
 //% local convert = cache.fp8 and "fmha_fp8_to_" .. spec.dtype
 //% local next = "u32 v_next[" .. split.count .. "][8][" .. words .. "]; /* unit, key, " .. (cache.small and "word" or "pair of dimensions") .. " */"
-//% if cache.mx then next = next .. " u32 v_scale_next[" .. split.count .. "][8];" end
+//% if cache.mx then next = next .. " u32 v_scale_next[" .. split.count .. "][2], v_scale[" .. split.count .. "][8];" end
 //% v_way = {
-//%     count = split.count, registers = 8 * (words + (cache.mx and 1 or 0)) * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
+//%     count = split.count, registers = (8 * words + (cache.mx and 2 or 0)) * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
 //%     next = next, text = "one row a dimension",
 //%     lds_rows = tiles.v_dimensions, lds_eights = BK // 8, pitch = pitch, lds_elements = tiles.v_dimensions * pitch,
 //%     offset = "fmha_v_row(keys.thread, 0) * 8 * " .. row_bytes .. " + " .. split.first_column .. " * " .. bytes,
@@ -43,8 +43,6 @@
 //%     end
 //%     if cache.mx then
         keys.v_next[i][j][0] = fmha_load_eight(from);
-//%         local place = paged and "row * 8 + j" or "tile, present"
-        keys.v_scale_next[i][j] = *fmha_v_scale_at(keys, $(place), column / 4);
 //%     elseif cache.small and (bytes < 4 or not fast) then
 //%         local kind = fast and "unsigned short" or "unsigned char"
 //%         local each = fast and 1 or bytes
@@ -65,12 +63,39 @@
         }
 //%     end
     }
+//%     if cache.mx then
+    /* A scale serves four lanes: each brings those of two keys. */
+#pragma unroll
+    for (u32 j = 0; j < 2; ++j) {
+        const u32 key = row * 8 + thread % 4 * 2 + j;
+//%         if paged then
+        keys.v_scale_next[i][j] = *fmha_v_scale_at(keys, key, column / 4);
+//%         else
+        keys.v_scale_next[i][j] = *fmha_v_scale_at(keys, tile, part && key >= rows ? rows - 1 : key, column / 4);
+//%         end
+    }
+//%     end
+//% end
+//% if cache.mx then
+//%     v_way.spread = function()
+//%         local lanes = {}
+//%         for j = 0, 7 do lanes[j] = "(u32)__builtin_amdgcn_update_dpp(0, (int)keys.v_scale_next[i][" .. j % 2 .. "], " .. j // 2 * 0x55 .. ", 15, 15, true)" end
+/* The scales of the eight keys of a share, of which each of four lanes brought two. In all lanes of the wave. */
+FMHA_INLINE void fmha_spread_v(struct fmha_keys &keys, u32 i)
+{
+//%         for j = 0, 7 do
+//%             local scale = lanes[j]
+    keys.v_scale[i][$(j)] = $(scale);
+//%         end
+}
+
+//%     end
 //% end
 //% -- Pairs of dimensions at once: those of a word of fp8, all of mxfp4.
 //% local group = cache.mx and 4 or math.min(pairs, 2)
 //% local function widen(j, w)
 //%     if cache.mx then
-            const u32x4 elements = fmha_fp4_to_elements(keys.v_next[i][$(j)][0], fmha_fp4_scale_of(keys.v_scale_next[i][$(j)]));
+            const u32x4 elements = fmha_fp4_to_elements(keys.v_next[i][$(j)][0], fmha_fp4_scale_of(keys.v_scale[i][$(j)]));
 //%     else
             const u32x2 elements = $(convert)(keys.v_next[i][$(j)][$(w)]);
 //%     end
