@@ -41,6 +41,9 @@ const struct feature features[] = {
     {"sink, window, causal", "--causal --window --sink"},
     {"sink, window, softcap", "--window --softcap --sink"},
     {"dropout, packed", "--dropout --varlen=packed"},
+    {"fp8 K and V", "--kv-dtype=e4m3"},
+    {"fp8, token scales, paged", "--kv-dtype=e5m2fnuz --kv-scale=token --paged"},
+    {"mxfp4 K and V, packed", "--kv-dtype=mxfp4 --causal --varlen=packed"},
 };
 const size_t feature_count = sizeof features / sizeof features[0];
 

@@ -24,7 +24,10 @@ local qk = {
 local narrow = load("arch/decode.lua").narrow
 local decode = {
     [128] = narrow[128],
-    [256] = { block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [256] = {
+        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+        kv_dtype = { waves = 2, v_waves = 2, k_path = "direct", q_path = "register" },
+    },
     [576] = narrow[576],
 }
 
