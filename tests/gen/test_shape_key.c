@@ -86,6 +86,16 @@ Test(shape_key, rows_that_an_operation_does_not_have_are_zero) {
     cr_assert_arr_eq(&key, merge, sizeof merge);
 }
 
+Test(shape_key, without_v_there_is_no_head_dimension_of_it) {
+    struct spec spec = plain_with(SPEC_VALUES);
+    spec.value[SPEC_HEAD_DIM] = spec.value[SPEC_HEAD_DIM_V] = 576;
+    spec.value[SPEC_VALUES] = 1;
+    struct fmha_key key = key_of(&spec);
+    cr_assert_eq(key.head_dim, 576);
+    cr_assert_eq(key.head_dim_v, 0);
+    cr_assert(fmha_key_can_be_served(&key));
+}
+
 Test(shape_key, every_word_has_a_number_of_its_own) {
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         struct fmha_key keys[8];

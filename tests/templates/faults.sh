@@ -53,6 +53,12 @@ refused 'tiles of queries beyond a grid' 'fmha_decode_gfx1201_f16_d64_m16k32w1_k
     --arch gfx1201 --op decode --hd 64 --shape 1,2,2,524289,1
 refused 'packed batches beyond a grid' 'fmha_pack_gfx1201_w4: shape 65537,1,1,8: expected batch at most 65536, got 65537; choose batch at most 65536' \
     --arch gfx1201 --op pack --shape 65537,1,1,8
+row '70000 sequences in pages of one key' $rdna3 --op append --hd 8 --paged --page-size 1 --shape 70000,1,1,2
+row 'appended to 65537 sequences' --arch gfx1201 --device isa --op append --hd 8 --checks off --shape 65537,1,1,1
+refused 'lanes beyond a grid' 'fmha_append_gfx1151_f16_d8_w2: shape 65536,8192,1,1: expected batch * seqlen_new * heads_k * 8 at most 4294967232, got 4294967296; choose batch * seqlen_new * heads_k * 8 at most 4294967232' \
+    $rdna3 --op append --hd 8 --shape 65536,8192,1,1
+refused 'scales beyond a grid' 'fmha_quantize_gfx1201_f16_kve4m3_d8_scales_w8: shape 1,70000,1: expected scales at most 65536, got 70000; choose scales at most 65536' \
+    --arch gfx1201 --op quantize --hd 8 --kv-dtype e4m3 --pass scales --shape 1,70000,1
 refused 'three heads over two' 'fmha_forward_gfx1151_f16_d64_m64k32w4: shape 1,3,2,5,5: expected heads_q % heads_k equal to 0, got 1; choose heads_q as a multiple of heads_k' \
     $rdna3 --hd 64 --shape 1,3,2,5,5
 refused 'head dimension 33' "--hd: expected a multiple of 8 from 8 to 576, got '33'; the nearest are 32 and 40" $rdna3 --hd 33
