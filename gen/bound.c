@@ -24,6 +24,16 @@ static double bound_absolute(enum half_type type) {
     return type == HALF_F16 ? 0x1p-25 : FLUSHED;
 }
 
+/* Weights as operands: of a type, or fp8 of e4m3's kind, whose numbers have three bits of fraction; the largest
+ * weight lies at 2^7 or above, of the fnuz kind at 2^6, and neighbouring subnormals are 2^-9 apart, 2^-10. */
+static double weight_unit(enum half_type type, const struct reference_problem *problem) {
+    return problem->fp8_weights ? 0x1p-4 : bound_unit(type);
+}
+
+static double weight_absolute(enum half_type type, const struct reference_problem *problem) {
+    return problem->fp8_weights ? 0x1p-17 : bound_absolute(type);
+}
+
 /* n factors of (1 + e) are 1 + gamma at most. */
 static double gamma_of(double n) {
     return n * E < 1 ? n * E / (1 - n * E) : INFINITY;
@@ -78,7 +88,7 @@ static double modified_error(const struct reference_row *row, int64_t j, double 
 static double score_error(const struct reference_row *row, int64_t j, double nonzero) {
     const struct reference_problem *problem = row->problem;
     double relative = gamma_of(nonzero) + 1.5 * E + (problem->head_scale ? 0.5 * E : 0);
-    relative += problem->k_scaled ? 0.5 * E : 0;
+    relative += (problem->k_scaled ? 0.5 * E : 0) + (problem->fp8_weights ? 0.5 * E : 0);
     if (problem->softcap > 0)
         relative += 1.5 * E;
     double error = relative * row->score_mass[j] + (nonzero + 2) * FLUSHED;
@@ -220,7 +230,7 @@ static double operand_share(enum half_type type, const struct reference_row *row
     if (!problem->v_scale)
         return 1;
     double scale = v_scales_of(row)[row->key[j]];
-    return scale > 0 ? (type == HALF_F16 ? largest : 1) / scale : 1;
+    return scale > 0 ? (type == HALF_F16 || problem->fp8_weights ? largest : 1) / scale : 1;
 }
 
 /* Whether an infinity of V may meet a weight that the kernel rounds to zero or drops, or a maximum of a later tile that
@@ -232,7 +242,7 @@ static bool infinity_may_vanish(enum half_type type, const struct terms *terms, 
         if (isinf(row->v[row->key[j] * row->v_stride + d]) &&
             ((row->kept && !row->kept[j]) ||
              row->weight[j] * row->sum * exp(-fmin(terms->delta[j] + terms->delta_max, 1000)) <
-                 4 * bound_absolute(type) * operand_share(type, row, j, largest)))
+                 4 * weight_absolute(type, row->problem) * operand_share(type, row, j, largest)))
             return true;
     return false;
 }
@@ -242,11 +252,12 @@ static void output_bounds(enum half_type type, const struct terms *terms, const 
     const enum half_type weights = row->problem->bf16_weights ? HALF_BF16 : type;
     /* P rounded, then a sum of its products that is rescaled on the way; l is such a sum of the unrounded weights. */
     double sum_error = gamma_of((double)terms->keys + terms->rescales);
-    double product_error = (1 + bound_unit(weights)) * (1 + sum_error) * (row->problem->v_scale ? 1 + 0.5 * E : 1) - 1;
+    double product_error =
+        (1 + weight_unit(weights, row->problem)) * (1 + sum_error) * (row->problem->v_scale ? 1 + 0.5 * E : 1) - 1;
     double largest_scale = largest_v_scale(row), operand_shares = 0;
     /* The key that set the maximum has weight 1, so the computed l is 1 at least, whatever the scores' errors. */
     double l_least = fmax(1, row->sum * exp(-2 * terms->delta_max));
-    double p_absolute = bound_absolute(weights) / l_least;
+    double p_absolute = weight_absolute(weights, row->problem) / l_least;
     double weight_error_sum = 0, factor = row->keep_factor;
     for (int64_t j = 0; j < terms->keys; j++) {
         double error = terms->weight_error[j];
@@ -361,8 +372,8 @@ static bool is_sample(enum half_type type, const struct reference_row *row) {
         double difference = followed(cap, row->scaled[j]) - mean / of_keys;
         square += row->weight[j] * difference * difference;
     }
-    return sqrt(square / of_keys) >= steps * bound_unit(type) && E * mass / of_keys <= bound_unit(type) / 8 &&
-           largest * row->sum >= 0x1p-4;
+    return sqrt(square / of_keys) >= steps * weight_unit(type, row->problem) &&
+           E * mass / of_keys <= bound_unit(type) / 8 && largest * row->sum >= 0x1p-4;
 }
 
 /* The heaviest key's weight is 1. Dropout's factor times it is rounded alike in each row, unless it is applied to O: so

@@ -158,6 +158,31 @@ void kv_cache_free(struct kv_cache *cache) {
     *cache = (struct kv_cache){0};
 }
 
+bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
+                         struct reference_problem *problem, struct error *error) {
+    problem->fp8_weights = !cache->mxfp4 && !strcmp(spec_word(spec, SPEC_KV_MATH), "native");
+    if (!problem->fp8_weights)
+        return true;
+    const struct quantize_shape one = {1, 1, 1, problem->head_dim};
+    const bool fnuz = cache->format == FORMAT_E4M3FNUZ || cache->format == FORMAT_E5M2FNUZ;
+    const enum format format = fnuz ? FORMAT_E4M3FNUZ : FORMAT_E4M3;
+    float *row = malloc((size_t)problem->head_dim * sizeof *row), scale;
+    uint8_t *numbers = malloc((size_t)problem->head_dim);
+    bool done = row && numbers;
+    for (int64_t at = 0; done && at < problem->batch * problem->heads_q * problem->seqlen_q; at++) {
+        double *values = q + at * problem->head_dim;
+        for (int64_t d = 0; d < problem->head_dim; d++)
+            row[d] = (float)values[d];
+        quantize_fp8_choose(format, QUANTIZE_PER_TOKEN, one, row, &scale);
+        quantize_fp8(format, QUANTIZE_PER_TOKEN, one, row, &scale, numbers);
+        for (int64_t d = 0; d < problem->head_dim; d++)
+            values[d] = format_decode(format, numbers[d]) * (double)scale;
+    }
+    free(row);
+    free(numbers);
+    return done || error_set(error, ERROR_RUN, "no memory for a row of Q");
+}
+
 /* A number as the kernel's operand has it. */
 static double operand(enum half_type type, bool flushes, double number) {
     uint16_t bits = half_from_double(type, number);

@@ -38,6 +38,11 @@ bool kv_cache_make(const struct spec *spec, const struct reference_problem *prob
                    const uint16_t *k, const uint16_t *v, struct kv_cache *cache, struct error *error);
 void kv_cache_free(struct kv_cache *cache);
 
+/* Of instances that multiply what they read as it is: replaces each row of q, bits of `type`, by what it is quantized
+ * to, numbers of the cache's kind of e4m3 times the scale that the row asks for, and tells the problem. */
+bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
+                         struct reference_problem *problem, struct error *error);
+
 /* Fills k and v with what the kernel's operands, numbers as bits of `type`, stand for once they are scaled. Subnormals
  * of the type are zeros to matrix instructions that flush them. A scale that is not finite makes NaN of its values.
  * Tells the problem what scales do to its bounds; the cache must outlive it. */

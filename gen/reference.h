@@ -63,6 +63,7 @@ struct reference_problem {
     bool bf16_weights;       /* weights become bf16, whatever the type of O; for bounds alone, too */
     bool k_scaled, v_scaled; /* it multiplies scores, and O or weights, by them */
     const double *v_scale;   /* [batch][heads_k][seqlen_k]: magnitudes where weights are multiplied; NULL: O is */
+    bool fp8_weights;        /* they become fp8, and Q is fp8 times a scale of its row */
 
     int64_t splits; /* more than 1: what is held against it was merged from so many parts of the keys by float32 LSEs */
     double dropout; /* probability: see reference_keeps */

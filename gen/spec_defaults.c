@@ -164,7 +164,29 @@ static bool check_wave(lua_State *L, struct chip *chip) {
     return known;
 }
 
-/* `matrix` of the table names the shapes of matrix instructions that a chip has; without it, it has the first alone. */
+static bool multiplies_fp8(const struct spec *spec) {
+    return spec_has(spec, SPEC_KV_MATH) && spec->value[SPEC_KV_MATH] != SPEC_UNSET &&
+           strcmp(spec_word(spec, SPEC_KV_MATH), "native") == 0 && spec_word(spec, SPEC_KV_DTYPE)[0] == 'e';
+}
+
+/* Of `matrix` in a chip's table, on top of the stack, whether it has instructions of the shape: for fp8, or others than
+ * for fp8. */
+static bool has_matrix(lua_State *L, const char *shape, bool fp8) {
+    const int matrix = lua_gettop(L);
+    bool has = lua_getfield(L, -1, shape) != LUA_TNIL, has_fp8 = false, has_other = has;
+    if (lua_istable(L, -1)) {
+        has_fp8 = lua_getfield(L, -1, "fp8") != LUA_TNIL;
+        lua_pop(L, 1);
+        has_other = !has_fp8;
+        for (int i = 0; spec_fields[SPEC_DTYPE].words[i]; i++, lua_pop(L, 1))
+            has_other = lua_getfield(L, -1, spec_fields[SPEC_DTYPE].words[i]) != LUA_TNIL || has_other;
+    }
+    lua_settop(L, matrix);
+    return fp8 ? has_fp8 : has_other;
+}
+
+/* `matrix` of the table names the shapes of matrix instructions that a chip has; without it, it has the first alone.
+ * Whether it has any for fp8 is the template's to say. */
 static bool check_matrix(lua_State *L, struct chip *chip) {
     const char *const *words = spec_fields[SPEC_MATRIX].words;
     int32_t wanted = chip->spec->value[SPEC_MATRIX];
@@ -172,10 +194,11 @@ static bool check_matrix(lua_State *L, struct chip *chip) {
         return true;
     bool known = false, listed = lua_getfield(L, -1, "matrix") == LUA_TTABLE;
     char all[64] = "";
+    bool fp8 = false;
+    for (int i = 0; listed && words[i]; i++)
+        fp8 = fp8 || (multiplies_fp8(chip->spec) && has_matrix(L, words[i], true));
     for (int i = 0; words[i]; i++) {
-        bool has = listed ? lua_getfield(L, -1, words[i]) != LUA_TNIL : i == 0;
-        if (listed)
-            lua_pop(L, 1);
+        bool has = listed ? has_matrix(L, words[i], fp8) : i == 0;
         if (!has)
             continue;
         known = known || i == wanted;

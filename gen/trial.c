@@ -224,6 +224,8 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     trial->problem.bf16_weights = native;
     if (native && !native_quantize_q(&instance->spec, &trial->problem, trial->values))
         return error_set(error, ERROR_RUN, "no memory for a row of Q");
+    if (small && !native && !kv_cache_quantize_q(&instance->spec, &trial->cache, trial->values, &trial->problem, error))
+        return false;
     struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
         return false;

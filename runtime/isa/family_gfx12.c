@@ -64,7 +64,7 @@ static const isa_same same[] = {
     {ISA_RDNA4_VOP1, ISA_NAMES_VOP1
      " v_nop v_clz_i32_u32 v_ctz_i32_b32 v_cls_i32 v_mov_b16 v_not_b16 v_cvt_nearest_i32_f32 v_cvt_floor_i32_f32 "
      "v_cvt_i32_i16 v_cvt_u32_u16 v_permlane64_b32 v_swap_b16 v_movreld_b32 v_movrels_b32 v_movrelsd_b32 "
-     "v_movrelsd_2_b32"},
+     "v_movrelsd_2_b32 v_cvt_f32_fp8 v_cvt_f32_bf8 v_cvt_pk_f32_fp8 v_cvt_pk_f32_bf8"},
     {ISA_RDNA4_VOPC, ISA_COMPARISONS("v_cmp_") ISA_COMPARISONS("v_cmpx_")},
     {ISA_RDNA4_VOP3P,
      "v_pk_add_u16 v_pk_sub_u16 v_pk_add_i16 v_pk_sub_i16 v_pk_mul_lo_u16 v_pk_mad_u16 v_pk_mad_i16 "
@@ -84,7 +84,7 @@ static const isa_same same[] = {
      "v_ashrrev_i16 v_max_u16 v_min_u16 v_max_i16 v_min_i16 v_max3_u16 v_min3_u16 v_med3_u16 v_max3_i16 v_min3_i16 "
      "v_med3_i16 v_mad_u16 v_mad_i16 v_mad_u32_u16 v_mad_i32_i16 v_cndmask_b16 v_pack_b32_f16 v_cvt_pk_i16_f32 "
      "v_cvt_pk_u16_f32 v_cvt_pk_i16_i32 v_cvt_pk_u16_u32 v_readlane_b32 v_writelane_b32 v_permlane16_b32 "
-     "v_permlanex16_b32 v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32"},
+     "v_permlanex16_b32 v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32 v_cvt_pk_fp8_f32 v_cvt_pk_bf8_f32"},
     {ISA_RDNA4_LDS,
      "ds_load_u8 ds_load_i8 ds_load_u16 ds_load_i16 ds_load_b32 ds_load_b64 ds_load_b96 ds_load_b128 "
      "ds_load_u16_d16 ds_load_u16_d16_hi ds_load_u8_d16 ds_load_i8_d16 ds_load_u8_d16_hi ds_load_i8_d16_hi "

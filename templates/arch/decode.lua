@@ -15,7 +15,7 @@ return {
     },
     -- 256 and more registers of 64 lanes
     wide = {
-        [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
-        [576] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+        [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32" } },
+        [576] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, native = { matrix = "16x16x32", block_k = 32 } },
     },
 }

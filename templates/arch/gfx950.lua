@@ -7,10 +7,12 @@ chip.matrix = {
     ["16x16x32"] = {
         f16 = { builtin = "16x16x32_f16", element = "_Float16", length = 8 },
         bf16 = { builtin = "16x16x32_bf16", element = "__bf16", length = 8 },
+        fp8 = { builtin = "16x16x32", length = 8 },
     },
     ["32x32"] = {
         f16 = { builtin = "32x32x16_f16", element = "_Float16", length = 8 },
         bf16 = { builtin = "32x32x16_bf16", element = "__bf16", length = 8 },
+        fp8 = { builtin = "32x32x16", length = 8 },
     },
 }
 -- Reads of LDS that transpose; device/FILE.hip has the function.
@@ -21,25 +23,25 @@ chip.transposing = { wave64 = { from = "lds", file = "transpose_gfx950" } }
 local kq = {
     [128] = {
         matrix = "32x32", block_m = 128, block_k = 64, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds" },
+        transposed = { v_path = "lds" }, native = { v_path = "lds" },
     },
     [192] = {
         matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds" },
+        transposed = { v_path = "lds" }, native = { v_path = "lds" },
     },
     [256] = {
         matrix = "32x32", block_m = 256, block_k = 32, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds", block_m = 128, waves = 4 },
+        transposed = { v_path = "lds", block_m = 128, waves = 4 }, native = { v_path = "lds" },
         window = { block_m = 128, waves = 4 },
         dropout = { block_m = 128, waves = 4 },
     },
     [320] = {
         matrix = "16x16", block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds" },
+        transposed = { v_path = "lds" }, native = { v_path = "lds" },
     },
     [576] = {
         matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds", block_m = 64, waves = 4 },
+        transposed = { v_path = "lds", block_m = 64, waves = 4 }, native = { v_path = "lds", matrix = "16x16x32", block_k = 32 },
     },
 }
 local qk = {
@@ -64,6 +66,7 @@ chip.defaults = {
     append = chip.defaults.append,
     quantize = chip.defaults.quantize,
 }
+chip.native_fp8 = true -- matrix instructions multiply it, of the OCP's kind
 chip.into_lds = { bytes = 16, file = "into_lds_gfx9" } -- bytes that a lane loads from memory into LDS; device/FILE.hip has the functions
 chip.converts_bf16 = true -- v_cvt_pk_bf16_f32
 chip.permlane_swap = true -- v_permlane16_swap_b32, v_permlane32_swap_b32

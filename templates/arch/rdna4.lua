@@ -7,6 +7,7 @@ family.family = "rdna4"
 family.grid_max = 65536 -- the numbers of a workgroup in the second and third dimension share a register
 -- Loads that transpose: from memory, or from LDS; device/FILE.hip has the function.
 family.transposing = { wave32 = { from = "global", file = "transpose_gfx12" } }
+family.native_fp8 = true -- matrix instructions multiply fp8, of the chip's own kind (fp8)
 family.atoms = { f16 = "wmma_gfx12", bf16 = "wmma_gfx12" }
 
 -- Default tiles where RDNA3's are not the best. A matrix instruction takes half the cycles, so what a tile costs besides weighs twice: eight waves

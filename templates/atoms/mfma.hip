@@ -4,7 +4,11 @@
 //% -- --matrix 16x16x32 multiplies two blocks of sixteen rows at once, for its instruction takes twice what a lane has of D's one.
 //% -- Source: AMD matrix instruction calculator, CDNA1 to CDNA3; "CDNA4 Instruction Set Architecture", section 7.
 //%
-//% local one = arch.matrix[spec.matrix][spec.dtype]
+//% -- Of 8-bit numbers a register has four elements; --matrix 16x16x32 and 32x32 name the instructions 16x16x32 and 32x32x16 on every chip.
+//% local bytes = spec.kv_math == "native"
+//% local in_register = bytes and 4 or 2
+//% local one = arch.matrix[spec.matrix][bytes and "fp8" or spec.dtype]
+//% if not one then fail("--kv-math native with --matrix " .. spec.matrix .. ": expected one that multiplies fp8: use --matrix 16x16x32 or 32x32") end
 //% local side = tonumber(spec.matrix:match("^%d+"))
 //% local blocks = tonumber(spec.matrix:match("%d+$")) // side
 //% local L = side * side // 64 * blocks
@@ -16,15 +20,16 @@
 //%     operand_length = one.length,           -- elements of A and B per lane that one instruction takes
 //%     tile = side * blocks,                  -- rows of A and places of the contraction index of fmha_mma
 //%     blocks = blocks,                       -- instructions over the rows of A
-//%     operand = "u32x" .. L // 2, share = L, -- registers and elements of a block of A and of B, and elements of C and D, per lane
+//%     operand = "u32x" .. L // in_register, share = L, -- registers and elements of a block of A and of B, and elements of C and D, per lane
 //%     replicated = false,
 //%     -- Row and column of a lane's element i, of one instruction.
 //%     a = function(lane, i) return lane % side, lane // side * one.length + i end,
 //%     b = function(lane, i) return lane // side * one.length + i, lane % side end,
 //%     d = function(lane, i) return row_of(lane, i), lane % side end, -- C too
 //% }
-//% local builtin = "__builtin_amdgcn_mfma_f32_" .. one.builtin
-//% local words, steps = one.length // 2, L // one.length
+//% local builtin = "__builtin_amdgcn_mfma_f32_" .. one.builtin .. (not bytes and "" or spec.kv_dtype:match("^e5m2") and "_bf8_fp8" or "_fp8_fp8")
+//% local registers = L // in_register -- of an operand
+//% local words, steps = one.length // in_register, L // one.length
 //% local piece = words == 1 and "u32" or "u32x" .. words
 //% -- Elements `first` to `first` + count - 1 of a vector.
 //% local function elements(vector, first, count)
@@ -46,7 +51,11 @@ struct fmha_pieces {
 
 //% end
 /* Operands of one matrix instruction and accumulator, per lane. */
+//% if bytes then
+typedef long fmha_operand;
+//% else
 typedef $(one.element) fmha_operand __attribute__((ext_vector_type($(one.length))));
+//% end
 typedef float accumulator __attribute__((ext_vector_type($(L))));
 
 //% local a_type = blocks == 1 and atom.operand or "struct fmha_blocks"
@@ -124,12 +133,12 @@ FMHA_INLINE u32 fmha_group_first(u32 group)
 
 /* The group's own elements of a column are its share of the operand, if the other operand takes its contraction index in the same order:
  * the numbers from fmha_group_first on. */
-FMHA_INLINE $(atom.operand) fmha_gather_operand(const u32 own[$(L // 2)], u32 group)
+FMHA_INLINE $(atom.operand) fmha_gather_operand(const u32 own[$(registers)], u32 group)
 {
     $(atom.operand) all;
     (void)group;
 #pragma unroll
-    for (int i = 0; i < $(L // 2); ++i)
+    for (int i = 0; i < $(registers); ++i)
         all[i] = own[i];
     return all;
 }

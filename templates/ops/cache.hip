@@ -8,6 +8,8 @@
 //% --   scale              type of a scale
 //% --   evens              fp8 with a scale for each key, weights as f16: see units_of_rows()
 //% --   rounds             keys of a tile whose scales a thread brings
+//% --   native             fp8 is multiplied as it is, by Q and P quantized to fp8 (device/fp8_native.hip)
+//% --   cell, cell_bytes   what stands in LDS and is an operand's element; run8: eight of them, zeros of them; pad: between rows in LDS
 //% --   arguments()        of the scales; emit(), k_operand(), places(), through_lds(), broken(): functions
 //% local kind = spec.kv_dtype
 //% local small, mx, token = kind ~= "same", kind == "mxfp4", spec.kv_scale == "token"
@@ -25,6 +27,28 @@
 //%     evens = token and spec.dtype == "f16",
 //%     rounds = (spec.block_k + spec.wave * spec.waves - 1) // (spec.wave * spec.waves),
 //% }
+//% -- The matrix unit's own fp8: its kind of e4m3, and the largest number of it, which a row of Q is quantized to.
+//% local native = spec.kv_math == "native"
+//% local fnuz = kind:match("fnuz$") ~= nil
+//% cache.native, cache.fnuz, cache.largest = native, fnuz, fnuz and "240.0f" or "448.0f"
+//% cache.cell, cache.cell_bytes = native and "unsigned char" or "element", native and 1 or 2
+//% cache.run8, cache.words8, cache.zeros8 = native and "u32x2" or "u32x4", native and 2 or 4, native and "(u32x2){0, 0}" or "(u32x4){0, 0, 0, 0}"
+//% cache.pad = function() return native and math.max(8, atom.share) or 8 end
+//% if native then
+//%     local own = arch.fp8 or "e4m3"
+//%     local other = own:gsub("^e4m3", "e5m2")
+//%     if not arch.native_fp8 then fail("--kv-math native on " .. arch.name .. ": its matrix instructions do not multiply fp8: use --kv-math convert") end
+//%     if kind ~= own and kind ~= other then
+//%         fail("--kv-math native with --kv-dtype " .. kind .. ": expected " .. own .. " or " .. other .. ", which the matrix instructions of " .. arch.name
+//%              .. " multiply: use --kv-dtype fp8, or --kv-math convert")
+//%     end
+//%     if spec.op == "mla" then fail("--kv-math native with --kv-dtype " .. kind .. " is built for forward and decode: with --op mla use --kv-math convert") end
+//%     if spec.orientation ~= "kq" then fail("--kv-math native is built for --orientation kq: leave out --orientation " .. spec.orientation) end
+//%     if spec.v_path ~= "lds" then fail("--kv-math native with --v-path " .. spec.v_path .. ": V's bytes are transposed on their way to LDS: use --v-path lds") end
+//%     if spec.v_waves > 1 then fail("--kv-math native with --v-waves " .. spec.v_waves .. ": the scale of a row of Q is found by one wave: use --v-waves 1") end
+//%     if spec.dropout == "on" then fail("--kv-math native with --dropout: weights above 1 would leave the range of fp8: use --kv-math convert") end
+//%     cache.evens = token -- weights times scales
+//% end
 //% local option = "--kv-dtype " .. kind
 //% if small and spec.v_layout == "transposed" then fail(option .. " with --v-layout transposed: expected V in rows of keys; leave out --v-layout transposed") end
 //% if small and spec.k_path == "async" then fail(option .. " with --k-path async: K is converted in registers: use --k-path lds or direct") end
@@ -79,6 +103,10 @@
 //%         include("device/fp8_" .. kind .. ".hip")
 
 //%         include("device/fp8.hip")
+//%         if native then
+
+//%             include("device/fp8_native.hip")
+//%         end
 //%     end
 
 FMHA_INLINE bool fmha_is_finite(float x)
@@ -127,13 +155,15 @@ FMHA_INLINE float fmha_scale(float scale)
 }
 //%     end
 //% end
-//% -- Weights times scales of V are of any size, and f16 has few exponents. So O is in units of a power of two by which the largest of them lies
-//% -- between 2^14 and 2^15, and which never falls.
+//% -- Weights times scales of V are of any size, and f16 and fp8 have few exponents. So O is in units of a power of two by which the largest of them
+//% -- lies between 2^14 and 2^15 (fp8: 2^7 and 2^8, of the fnuz kind 2^6 and 2^7), and which never falls.
 //% cache.units_of_rows = function()
+//%     local head = native and (fnuz and 6 or 7) or 14
+//%     local step, least = ("0x%08x"):format(head << 23), ("0x%08x"):format(head + 1 << 23)
 /* Raises the unit of a row's O, bits of a power of two, to what a tile's largest weight wants; returns its inverse. shrink: of the units before in it. */
 FMHA_INLINE float fmha_unit(u32 &unit, float largest, float &shrink)
 {
-    const u32 exponent = __builtin_bit_cast(u32, largest) & 0x7f800000, wanted = exponent > 0x07800000 ? exponent - 0x07000000 : 0x00800000;
+    const u32 exponent = __builtin_bit_cast(u32, largest) & 0x7f800000, wanted = exponent > $(least) ? exponent - $(step) : 0x00800000;
     const u32 before = unit;
     unit = wanted > before ? wanted : before;
     shrink = __builtin_bit_cast(float, unit - before < 0x3f800000 ? 0x3f800000 - (unit - before) : 0);
@@ -151,6 +181,31 @@ FMHA_INLINE float fmha_unit(u32 &unit, float largest, float &shrink)
 /* As fmha_load_operand, of K. */
 FMHA_INLINE $(operand) fmha_load_k_operand(const unsigned char *from, $(parameters))
 {
+//%     if native then
+//%         local low8, high8 = "fmha_load_eight(from + first)", "fmha_load_eight(from + first + 8)"
+//%         if L == 16 then
+    const bool all = present >= $(M); /* known when this is compiled, unlike first */
+    const u32x2 zero = {}, low = all || first < present ? $(low8) : zero, high = all || first + 8 < present ? $(high8) : zero;
+    return __builtin_shufflevector(low, high, 0, 1, 2, 3);
+}
+
+//%             return
+//%         end
+    const $(operand) zero = {};
+    if (present < $(M) && first >= present)
+        return zero;
+//%         if L == 8 then
+    return $(low8);
+//%         elseif spec.align == 16 then
+    return *(const u32 *)(from + first);
+//%         else
+    from += first;
+    return from[0] | (u32)from[1] << 8 | (u32)from[2] << 16 | (u32)from[3] << 24;
+//%         end
+}
+
+//%         return
+//%     end
 //%     if mx then
     const fmha_fp4_scale scale = fmha_fp4_scale_of(e8m0);
 //%     end
@@ -280,7 +335,7 @@ FMHA_INLINE float fmha_broken_number(const struct fmha_keys &keys, int key, u32 
 //%     else
     const float v = fmha_fp8_to_f32(number)[0];
 //%     end
-    return fmha_is_finite(v) ? 0.0f : v;
+    return fmha_is_finite(v) ? 0.0f : v == v ? v : __builtin_nanf(""); /* all ones, the NaN of a number could carry when O is rounded to bf16 */
 }
 
 //% end

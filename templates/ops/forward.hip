@@ -15,9 +15,6 @@
 //% local packed, padded, paged = spec.varlen == "packed", spec.varlen == "padded", spec.paged == "on"
 //% local packed_keys, padded_keys = packed and not paged, padded or paged
 //%
-//% if spec.kv_math == "native" then
-//%     fail("--kv-math native: built for --op mla with --kv-dtype mxfp4 on gfx950, got --op " .. spec.op .. " with --kv-dtype " .. spec.kv_dtype .. "; leave it out")
-//% end
 //% include("ops/cache.hip")
 //% if spec.matrix == "16x16x32" and spec.orientation == "qk" then
 //%     fail("--matrix 16x16x32 is built for --orientation kq")
@@ -81,6 +78,7 @@
 //% local v_steps = ((DV + key_rows - 1) // key_rows + sharing - 1) // sharing
 //% local p_shift = arch.p_shift and arch.p_shift[spec.dtype]
 //% local tells = (slices > 1 or sharing > 1) and " && rows.v_first == 0" or ""
+//% if cache.native then p_shift = not cache.token and (cache.fnuz and 7 or 8) end -- the largest weight is well inside the range of fp8
 //% forward = {
 //%     k = latent and "kv" or "k", v = latent and "kv" or "v", -- the tensors that K and V come from
 //%     v_lds = v_lds,
@@ -94,7 +92,7 @@
 //%     wave_tiles = row_tiles // row_waves,             -- tiles of rows of a wave
 //%     k_steps = k_steps, v_steps = v_steps,            -- of a wave
 //%     key_steps = BK // key_rows,
-//%     q_row = k_steps * sharing * key_rows + 8,        -- elements of a row of Q in LDS
+//%     q_row = k_steps * sharing * key_rows + (cache.native and 16 or 8), -- cells of a row of Q in LDS
 //%     p_row = BK + 8,                                  -- elements of a row of P in LDS
 //%     -- Scheduling fences bound how many operands are on their way at once, and with them the registers. This many steps of K between two, where
 //%     -- operands come from elsewhere than K's tile in LDS and registers; 0: none.
@@ -151,6 +149,10 @@
 //% include("device/element_" .. spec.dtype .. ".hip")
 
 //% include("atoms/" .. arch.atoms[spec.dtype] .. ".hip")
+//% if cache.native then
+//%     score.of_row = score.scale -- without the scale of the row of Q
+//%     score.scale = "rows.row_scale[r]"
+//% end
 //% -- What most atoms have in common.
 //% atom.row = atom.row or function(lane) return lane .. " % " .. atom.n end -- of A that the lane holds
 //% atom.tile = atom.tile or atom.m                    -- rows of A and places of the contraction index of fmha_mma
@@ -168,14 +170,14 @@
 //% local p_at = q_at + q_elements
 //% local s_at = p_at + p_elements
 //% local s_elements = sharing > 1 and 2 * spec.waves * forward.wave_tiles * BK * N or 0 -- one float a score
-//% local flag_at = 2 * (s_at + s_elements)
+//% local flag_at = cache.cell_bytes * (s_at + s_elements)
 //% local scales_at = flag_at + tiles.flag_bytes
 //% local pages_at = scales_at + tiles.scale_bytes
 //% local lds_bytes = pages_at + (paged and pages.lds_bytes or 0)
 //% if lds_bytes > arch.lds_bytes then
 //%     local columns = cache.mx and 32 or key_rows
 //%     local least = (spec.head_dim_v + 8 * columns - 1) // (8 * columns) * columns -- columns of a slice of eight
-//%     local fits_sliced = DV > least and lds_bytes - 2 * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
+//%     local fits_sliced = DV > least and lds_bytes - cache.cell_bytes * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k" ..
 //%          (fits_sliced and ", or more --v-slices" or ""))
@@ -254,6 +256,9 @@
 //% elseif cache.small then
 //%     local of_scales = cache.token and "a row has a scale." or "a key head of a batch has a scale; equal for all where the strides are 0."
 /* K and V are fp8, $(spec.kv_dtype), times a scale: $(of_scales) */
+//%     if cache.native then
+/* They are multiplied as they are. A row of Q becomes fp8 by a scale of its own, its largest magnitude by $(cache.largest); weights become fp8, too. */
+//%     end
 //% end
 struct fmha_forward_arguments {
 //% argument_members()
@@ -442,8 +447,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
     keys.lane = lane;
     keys.seqlen_k = seqlen_k;
 //% if lds_bytes > 0 then
-    keys.k_lds = (element *)lds;
-    keys.v_lds = (element *)lds + $(v_at);
+//%     local cell = cache.cell
+    keys.k_lds = ($(cell) *)lds;
+    keys.v_lds = ($(cell) *)lds + $(v_at);
 //%     if sharing > 1 then
     keys.k_first = (u32)part * $(forward.k_steps * key_rows);
     keys.v_first = (u32)part * $(forward.v_steps * key_rows);
@@ -514,7 +520,8 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
         rows.head[r] = head + row_tile % $(spec.gqa);
 //% end
 //% if spec.q_path == "lds" then
-        rows.q_lds[r] = (element *)lds + $(q_at) + row_tile * $(N * forward.q_row);
+//%     local cell = cache.cell
+        rows.q_lds[r] = ($(cell) *)lds + $(q_at) + row_tile * $(N * forward.q_row);
 //%     if sharing > 1 then
         rows.q_lds[r] += rows.k_first;
 //%     end
@@ -569,6 +576,9 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_forward_arguments ar
 //% end
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true, broken);
+//% if cache.native and arch.matrix then
+        FMHA_MATRIX_DONE();
+//% end
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
         if ($(ballot)(broken != 0))
             fmha_add_broken(rows, keys, unmasked * $(BK));

@@ -15,7 +15,11 @@ struct fmha_rows {
 //% if spec.q_path == "register" then
     $(operand) q[$(R)][$(KT)];
 //% else
-    element *q_lds[$(R)];
+//%     local cell = cache.cell
+    $(cell) *q_lds[$(R)];
+//% end
+//% if cache.native then
+    float row_scale[$(R)]; /* of the lane's row: what makes a score of a product */
 //% end
     accumulator o[$(R)][$(VT)];
     float m[$(R)], l[$(R)];
@@ -282,12 +286,18 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //%     end
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
-            u32 own[$(L // 2)];
+//%     local registers = L // 4 * cache.cell_bytes
+            u32 own[$(registers)];
 //%     local of_unit = cache.evens and " * per_unit" or ""
 //%     local low, high = "s[r][j][i]" .. of_unit, "s[r][j][i + 1]" .. of_unit
 #pragma unroll
+//%     if cache.native then
+            for (int i = 0; i < $(L); i += 4)
+                own[i / 4] = fmha_pack_four($(low), $(high), s[r][j][i + 2] * per_unit, s[r][j][i + 3] * per_unit);
+//%     else
             for (int i = 0; i < $(L); i += 2)
                 own[i / 2] = fmha_pack($(low), $(high));
+//%     end
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
         rows.l[r] = rows.l[r] * alpha + sum;
@@ -298,8 +308,21 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% else
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
-            u32 own[$(L // 2)];
-//% if score.weights then
+//% local registers = L // 4 * cache.cell_bytes
+            u32 own[$(registers)];
+//% if cache.native then
+#pragma unroll
+            for (int i = 0; i < $(L); i += 4) {
+                float weight[4];
+#pragma unroll
+                for (int n = 0; n < 4; ++n) {
+//%     local exponent = forward.exponent("s[r][j][i + n]")
+                    weight[n] = __builtin_amdgcn_exp2f($(exponent));
+                    sum += weight[n];
+                }
+                own[i / 4] = fmha_pack_four(weight[0], weight[1], weight[2], weight[3]);
+            }
+//% elseif score.weights then
             float weight[$(L)];
 #pragma unroll
             for (int i = 0; i < $(L); ++i) {

@@ -5,6 +5,9 @@
 //% local operand, replicated = atom.operand, atom.replicated
 //% local M, N = atom.tile, atom.n
 //% local own_row = spec.orientation == "qk" and atom.row("rows.lane") or "rows.lane % " .. N
+//% if cache.native then
+//%     include("ops/forward_q_fp8.hip")
+//% else
 /* Loads the operand Q: the lane holds row `lane_row` of each tile of $(N). The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
 {
@@ -65,6 +68,7 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
     fmha_wave_barrier();
 //% end
 }
+//% end
 
 FMHA_INLINE $(operand) fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 {

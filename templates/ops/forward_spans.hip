@@ -71,6 +71,9 @@
 //%     end
 //% end
 //% visit("tiles", "true")
+//% if cache.native and arch.matrix then
+        FMHA_MATRIX_DONE();
+//% end
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
         if ($(ballot)(broken != 0))
 //% if decode then

@@ -133,9 +133,9 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% tiles.latent = forward.k == forward.v and k_lds and v_lds
 //% local k_own = k_lds and not (tiles.latent and D == DV) -- there is a way of K's own
 //% if k_own and tiles.latent then
-//%     k_way = way_rows("k", BK, D - DV, { placed = true, pitch = DP + 8, lds = "keys.k_lds + " .. DV })
+//%     k_way = way_rows("k", BK, D - DV, { placed = true, pitch = DP + cache.pad(), lds = "keys.k_lds + " .. DV })
 //% elseif k_lds then
-//%     k_way = way_rows("k", BK, D, { placed = true, pitch = DP + 8 })
+//%     k_way = way_rows("k", BK, D, { placed = true, pitch = DP + cache.pad() })
 //%     if not k_own then k_way.registers = 0 end
 //% end
 //% if k_async then include("ops/way_async.hip") end
@@ -223,6 +223,28 @@ FMHA_INLINE $(vector) $(part)(const element *row, u32 first, u32 count)
 
 //%     end
 //% end
+//% local cell, run8, words8, zeros8 = cache.cell, cache.run8, cache.words8, cache.zeros8
+//% if cache.native then
+//%     local kind, whole, one = spec.kv_dtype, "0x7f7f7f7f", "0x01010101"
+//%     if kind == "e5m2" then whole, one = "0x7c7c7c7c", "0x04040404" end
+/* The highest bit of each byte: whether it is $(kind) that is neither zero nor finite. */
+FMHA_INLINE u32 fmha_not_finite(u32 four)
+{
+//%     if cache.fnuz then
+    const u32 other = four ^ 0x80808080; /* the only such number is 0x80 */
+    return ~(((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other) & 0x80808080;
+//%     else
+    return ((four & $(whole)) + $(one)) & 0x80808080;
+//%     end
+}
+
+/* Four numbers with zeros for what is not finite. */
+FMHA_INLINE u32 fmha_finite(u32 four)
+{
+    return four & ~((fmha_not_finite(four) >> 7) * 0xff);
+}
+
+//% else
 /* Bits 15 and 31: whether the low and the high element of a register are infinite or NaN (every bit of the exponent is set). */
 FMHA_INLINE u32 fmha_not_finite(u32 pair)
 {
@@ -235,6 +257,7 @@ FMHA_INLINE u32 fmha_finite(u32 pair)
     return pair & ~((fmha_not_finite(pair) >> 15) * 0xffff);
 }
 
+//% end
 //% if atom.share == 16 then
 FMHA_INLINE u32x8 fmha_join(u32x4 low, u32x4 high)
 {
@@ -254,10 +277,14 @@ FMHA_INLINE u32x2 fmha_load4(const element *from)
 }
 //% end
 
+//% if cache.native then
+/* Where a run of eight numbers stands in LDS. */
+//% else
 /* Where a 16-byte-aligned run of elements stands in LDS. */
-FMHA_INLINE u32x4 *fmha_lds8(element *lds, u32 index)
+//% end
+FMHA_INLINE $(run8) *fmha_lds8($(cell) *lds, u32 index)
 {
-    return (u32x4 *)(lds + index);
+    return ($(run8) *)(lds + index);
 }
 
 //% if replicated then
@@ -277,15 +304,16 @@ FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 present)
 //% else
 /* The lane's operand, its group's share of $(M) neighbouring elements from `first` on, out of LDS and out of global memory, where those past the
  * first `present`, a multiple of eight, are zeros. */
-FMHA_INLINE $(operand) fmha_lds_operand(element *lds, u32 at, u32 first)
+FMHA_INLINE $(operand) fmha_lds_operand($(cell) *lds, u32 at, u32 first)
 {
-//%     if L == 16 then
+//%     if L == 16 and not cache.native then
     return fmha_join(*fmha_lds8(lds, at + first), *fmha_lds8(lds, at + first + 8));
 //%     else
     return *($(operand) *)(lds + at + first);
 //%     end
 }
 
+//%     local operand = cache.native and "u32x" .. L // 2 or operand -- Q before it is quantized
 FMHA_INLINE $(operand) fmha_load_operand(const element *from, u32 first, u32 present)
 {
 //%     if L == 16 then
@@ -364,7 +392,7 @@ struct fmha_keys {
     u32 k_first, v_first; /* dimension with which the wave's part of K begins, and of V; the same in all lanes */
 //% end
     int seqlen_k;
-    element *k_lds, *v_lds;
+    $(cell) *k_lds, *v_lds;
 //% if v_lds then
     u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
 //% end
@@ -413,11 +441,11 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 //% end
 //% -- Of rows of keys, what is behind the last dimension.
 //% local function pad(kind, from, to)
-//%     local lds, pitch = "keys." .. kind .. "_lds", to + 8
+//%     local lds, pitch = "keys." .. kind .. "_lds", to + cache.pad()
     for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
 #pragma unroll
         for (u32 column = $(from); column < $(to); column += 8)
-            *fmha_lds8($(lds), row * $(pitch) + column) = (u32x4){0, 0, 0, 0};
+            *fmha_lds8($(lds), row * $(pitch) + column) = $(zeros8);
     }
 //% end
 //% if k_lds and DP > D then pad("k", D, DP) end
@@ -426,7 +454,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 //% elseif v_lds and DVP > DV then
 //%     local columns = BK // 8
     for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
-        *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(v_way.pitch) + i % $(columns) * 8) = (u32x4){0, 0, 0, 0};
+        *fmha_lds8(keys.v_lds, fmha_lds_row($(DV) + i / $(columns)) * $(v_way.pitch) + i % $(columns) * 8) = $(zeros8);
 //% end
 //% if v_way and v_way.spread and v_way.lacks then
 #pragma unroll
@@ -803,9 +831,9 @@ FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
 //%     local v_chunks = v_way.lds_eights
 #pragma nounroll
     for (u32 i = keys.thread; i < $(v_way.lds_rows * v_chunks); i += $(threads)) {
-        u32x4 *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(v_way.pitch) + i % $(v_chunks) * 8), v = *at;
+        $(run8) *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(v_way.pitch) + i % $(v_chunks) * 8), v = *at;
 #pragma unroll
-        for (u32 j = 0; j < 4; ++j)
+        for (u32 j = 0; j < $(words8); ++j)
             v[j] = fmha_finite(v[j]);
         *at = v;
     }

@@ -3,11 +3,11 @@
 //% local DV, BK = forward.v_columns, spec.block_k
 //% local threads, fast, paged = spec.wave * spec.waves, spec.align == 16, spec.paged == "on"
 //% local width = 8
-//% while width > 2 and not cache.mx and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
+//% while width > (cache.native and 4 or 2) and not cache.mx and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
 //% local pairs = width // 2
 //% local split = tiles.split("v", BK // 8, DV // width, cache.units(width))
 //% local column_of, share = split.column("thread"), split.from("v_tile", "keys.v_stride", 8, "j")
-//% local pitch, row_bytes, units, bytes = BK + 8, cache.row_bytes("keys.v_stride"), cache.units(width), cache.bytes(width)
+//% local pitch, row_bytes, units, bytes = BK + cache.pad(), cache.row_bytes("keys.v_stride"), cache.units(width), cache.bytes(width)
 //% local words = (bytes + 3) // 4 -- of a key, as they are in memory
 //% local convert = cache.fp8 and "fmha_fp8_to_" .. spec.dtype
 //% local next = "u32 v_next[" .. split.count .. "][8][" .. words .. "]; /* unit, key, " .. (cache.small and "word" or "pair of dimensions") .. " */"
@@ -110,7 +110,29 @@ FMHA_INLINE void fmha_spread_v(struct fmha_keys &keys, u32 i)
         *($(vector) *)(keys.k_lds + fmha_lds_row(row * 8 + j) * $(k_way.pitch) + $(dimension)) = part;
     }
 //% end
+//% -- Bytes: of four keys' words, with four dimensions each, words of dimensions with four keys.
+//% local function store_bytes()
+    const u32 row = fmha_v_row(thread, i), column = $(column_of);
+#pragma unroll
+    for (u32 c = 0; c < $(words); ++c) {
+        u32 four[2][4]; /* half of the keys, dimension */
+#pragma unroll
+        for (u32 h = 0; h < 2; ++h) {
+            const u32 k0 = keys.v_next[i][4 * h][c], k1 = keys.v_next[i][4 * h + 1][c], k2 = keys.v_next[i][4 * h + 2][c], k3 = keys.v_next[i][4 * h + 3][c];
+            const u32 low = __builtin_amdgcn_perm(k1, k0, 0x05010400), high = __builtin_amdgcn_perm(k1, k0, 0x07030602); /* of two keys, dimensions 0, 1 and 2, 3 */
+            const u32 low2 = __builtin_amdgcn_perm(k3, k2, 0x05010400), high2 = __builtin_amdgcn_perm(k3, k2, 0x07030602);
+            four[h][0] = __builtin_amdgcn_perm(low2, low, 0x05040100);
+            four[h][1] = __builtin_amdgcn_perm(low2, low, 0x07060302);
+            four[h][2] = __builtin_amdgcn_perm(high2, high, 0x05040100);
+            four[h][3] = __builtin_amdgcn_perm(high2, high, 0x07060302);
+        }
+#pragma unroll
+        for (u32 d = 0; d < 4; ++d)
+            *fmha_lds8(keys.v_lds, fmha_lds_row(column * $(width) + 4 * c + d) * $(pitch) + row * 8) = (u32x2){four[0][d], four[1][d]};
+    }
+//% end
 //% v_way.store = function()
+//%     if cache.native then return store_bytes() end
     const u32 row = fmha_v_row(thread, i), column = $(column_of);
 //%     local first, second = "keys.v_next[i][2 * j][c]", "keys.v_next[i][2 * j + 1][c]"
 //%     if cache.small then
@@ -153,7 +175,11 @@ FMHA_INLINE void fmha_spread_v(struct fmha_keys &keys, u32 i)
 //% v_way.not_finite = function()
 #pragma unroll
         for (u32 j = 0; j < 8; ++j) {
-//%     if cache.small then
+//%     if cache.native then
+#pragma unroll
+            for (u32 c = 0; c < $(words); ++c)
+                broken |= fmha_not_finite(keys.v_next[i][j][c]);
+//%     elseif cache.small then
 #pragma unroll
             for (u32 c = 0; c < $(words); ++c) {
 //%         widen("j", "c")

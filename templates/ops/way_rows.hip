@@ -66,7 +66,7 @@
     for (u32 j = 0; j < 4; ++j)
         *fmha_lds8($(lds), row * $(pitch) + $(column_of) * 32 + j * 8) = fmha_fp4_to_elements($(next_of)[j], scale);
 //%         else
-//%             local elements = cache.fp8 and "fmha_elements(" .. next_of .. ")" or next_of
+//%             local elements = cache.fp8 and not cache.native and "fmha_elements(" .. next_of .. ")" or next_of
     *fmha_lds8($(lds), row * $(pitch) + $(column_of) * 8) = $(elements);
 //%         end
 //%     end
@@ -77,6 +77,10 @@
 #pragma unroll
         for (u32 j = 0; j < 16; ++j)
             broken |= fmha_not_finite(fmha_fp4_to_elements($(next_of)[j / 4], scale)[j % 4]);
+//%             elseif cache.native then
+#pragma unroll
+        for (u32 j = 0; j < 2; ++j)
+            broken |= fmha_not_finite($(next_of)[j]);
 //%             else
         const u32x4 elements = fmha_elements($(next_of));
 #pragma unroll

@@ -356,4 +356,19 @@ plant 'scaled: rows past the last key' $scaled 's/(n < last ? n : last)/n/' "$on
 plant 'scaled: NaN that no row sees' $scaled 's/const bool large = .*/const bool large = false;/' "$native --causal"
 plant 'scaled: pages of the tile before' $scaled 's/fmha_find_pages(keys, tile + 2)/fmha_find_pages(keys, tile + 1)/' "$native --paged --inputs random --shape 1,16,1,1,500"
 plant 'scaled: a row of the list of another head' $scaled 's|rows\.head\[r\] = row / seqlen_q|rows.head[r] = row % arguments.heads_q|' "$native --inputs random --shape 1,8,1,2,40"
+
+# fp8 that is multiplied as it is: scales of Q's rows, what weights become, and bytes.
+bytes='--kv-dtype fp8 --kv-math native --hd 64 --shape 1,2,1,33,70' q=ops/forward_q_fp8.hip
+arch=gfx942
+plant 'bytes: a row of Q without its scale' $q 's/rows\.row_scale\[r\] = \$(of_row) \* scale;/rows.row_scale[r] = $(of_row);/' "$bytes"
+plant 'bytes: a scale of its own for each lane of a row' $q 's/fmha_group_max(magnitude)/magnitude/' "$bytes"
+plant 'bytes: weights beyond the largest number' ops/forward.hip 's/(cache\.fnuz and 7 or 8)/8/' "$bytes"
+plant 'bytes: weights change places' ops/forward_kq.hip 's/fmha_pack_four(weight\[0\], weight\[1\]/fmha_pack_four(weight[1], weight[0]/' "$bytes"
+plant 'bytes: keys of V change places' ops/way_eights.hip 's/(low2, low, 0x07060302)/(low, low2, 0x07060302)/' "$bytes"
+plant 'bytes: halves of a product of different keys' atoms/mfma.hip 's/piece_of("b", step)/piece_of("b", steps - 1 - step)/' "$bytes"
+plant 'bytes: units of weights as of f16' ops/cache.hip 's/native and (fnuz and 6 or 7) or 14/14/' "$bytes --kv-scale token"
+plant 'bytes: NaN of V that no row sees' ops/tiles.hip 's/ | other) \& 0x80808080/ | other) \& 0x00808080/' '--kv-dtype fp8 --kv-math native --hd 64 --causal'
+arch=gfx1201
+plant 'bytes: V of e5m2 read as e4m3' atoms/wmma_gfx12.hip 's/"bf8_fp8" or/"fp8_fp8" or/' '--kv-dtype e5m2 --kv-math native --hd 64 --shape 1,2,1,33,70'
+plant 'bytes: NaN of V that some rows do not see' ops/tiles.hip 's/"0x01010101"$/"0x00000000"/' '--kv-dtype e4m3 --kv-math native --hd 64 --wave 64 --causal'
 exit $failed
