@@ -10,7 +10,7 @@ failed=0
 expect() {
     arch=$1 bytes=$2 asked=$3
     shift 3
-    got=$("$fmhagen" verify --arch "$arch" --op decode --hd 64 --count --inputs random --shape 1,8,2,1,128 --splits 2 "$@" | sed -n '/^counted/{n;p;}' |
+    got=$("$fmhagen" verify --arch "$arch" --count --inputs random "$@" | sed -n '/^counted/{n;p;}' |
         awk '{ print $(NF - 1), $NF }')
     if [ "$got" != "$bytes $asked" ]; then
         echo "$arch $*: expected $bytes bytes a key, $asked asked for, got '$got'" >&2
@@ -18,7 +18,13 @@ expect() {
     fi
 }
 
-expect gfx1151 136 236 --kv-dtype e4m3 --kv-scale token
-expect gfx1151 68 123 --kv-dtype mxfp4
-expect gfx942 68 99 --kv-dtype mxfp4
+decode='--op decode --hd 64 --shape 1,8,2,1,128 --splits 2'
+# shellcheck disable=SC2086 # options are words
+{
+    expect gfx1151 136 236 $decode --kv-dtype e4m3 --kv-scale token
+    expect gfx1151 68 123 $decode --kv-dtype mxfp4
+    expect gfx942 68 99 $decode --kv-dtype mxfp4
+}
+# 288 bytes and 18 scales, by each split's four waves.
+expect gfx950 306 306 --op mla --dtype bf16 --kv-dtype mxfp4 --kv-math native --shape 1,16,1,1,320 --splits 3
 exit $failed
