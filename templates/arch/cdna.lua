@@ -9,13 +9,16 @@ local kq = {
     [128] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [192] = { matrix = "32x32", block_m = 128, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = {
-        matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32", block_k = 32 },
+        matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+        native = { matrix = "16x16x32", block_k = 32 },
     },
     [384] = {
-        matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32", block_k = 32 },
+        matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+        native = { matrix = "16x16x32", block_k = 32 },
     },
     [576] = {
-        matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32", block_k = 32 },
+        matrix = "16x16", block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+        native = { matrix = "16x16x32", block_k = 32 },
     },
 }
 local qk = {

@@ -7,6 +7,7 @@ return {
         [256] = {
             block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
             kv_dtype = { waves = 2, v_waves = 2, q_path = "register" }, -- conversions take registers too
+            native = { waves = 1, v_waves = 1, q_path = "lds" },
         },
         -- Four waves share sixteen rows: one wave has no room for so many columns of O.
         [576] = {
@@ -16,6 +17,9 @@ return {
     -- 256 and more registers of 64 lanes
     wide = {
         [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32" } },
-        [576] = { block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, native = { matrix = "16x16x32", block_k = 32 } },
+        [576] = {
+            block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+            native = { matrix = "16x16x32", block_k = 32 },
+        },
     },
 }

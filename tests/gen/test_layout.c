@@ -10,11 +10,15 @@
 #include "layout.h"
 #include "template.h"
 
-/* matrix: NULL where the chip has one shape. */
+/* matrix: NULL where the chip has one shape. dtype "fp8": that of K and V, multiplied as it is. */
 static void resolve(struct template_engine *engine, const char *arch, const char *dtype, const char *wave,
                     const char *matrix, struct spec *spec) {
     struct error error;
+    bool fp8 = strcmp(dtype, "fp8") == 0;
     spec_init(spec);
+    cr_assert(!fp8 || (spec_set(spec, SPEC_KV_DTYPE, "fp8", &error) && spec_set(spec, SPEC_KV_MATH, "native", &error)),
+              "%s", error.text);
+    dtype = fp8 ? "f16" : dtype;
     cr_assert(spec_set_arch(spec, engine, arch, &error) && spec_set(spec, SPEC_HEAD_DIM, "128", &error) &&
                   spec_set(spec, SPEC_DTYPE, dtype, &error) && spec_set(spec, SPEC_WAVE, wave, &error) &&
                   (!matrix || spec_set(spec, SPEC_MATRIX, matrix, &error)) && spec_resolve(spec, engine, &error),
@@ -92,6 +96,7 @@ static void compare_with_calculator(const struct comparison *one) {
  * Instruction Set Architecture", Dense Matrix Arithmetic). */
 Test(layout, agrees_with_the_calculator) {
     static const char f16[] = "v_wmma_f32_16x16x16_f16", bf16[] = "v_wmma_f32_16x16x16_bf16";
+    static const char wmma_fp8[] = "v_wmma_f32_16x16x16_fp8_fp8";
     static const char fp8_16[] = "v_mfma_f32_16x16x32_fp8_fp8", fp8_32[] = "v_mfma_f32_32x32x16_fp8_fp8";
     static const char old_16[] = "v_mfma_f32_16x16x16f16", old_32[] = "v_mfma_f32_32x32x8f16";
     static const char f16_16[] = "v_mfma_f32_16x16x16_f16", f16_32[] = "v_mfma_f32_32x32x8_f16";
@@ -125,6 +130,12 @@ Test(layout, agrees_with_the_calculator) {
         {"gfx950", "bf16", "64", "16x16", "cdna3", bf16_16, bf16_16},
         {"gfx950", "bf16", "64", "16x16x32", "cdna3", fp8_16, fp8_16},
         {"gfx950", "bf16", "64", "32x32", "cdna3", fp8_32, fp8_32},
+        {"gfx942", "fp8", "64", "16x16x32", "cdna3", fp8_16, fp8_16},
+        {"gfx942", "fp8", "64", "32x32", "cdna3", fp8_32, fp8_32},
+        {"gfx950", "fp8", "64", "16x16x32", "cdna3", fp8_16, fp8_16},
+        {"gfx950", "fp8", "64", "32x32", "cdna3", fp8_32, fp8_32},
+        {"gfx1201", "fp8", "32", NULL, "rdna4", wmma_fp8, wmma_fp8},
+        {"gfx1201", "fp8", "64", NULL, "rdna4", wmma_fp8, wmma_fp8},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         compare_with_calculator(&list[i]);

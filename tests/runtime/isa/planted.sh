@@ -189,5 +189,29 @@ plant 'wait for what lands in LDS deleted' missing-wait "$(line_before 's_waitcn
 plant 'lands elsewhere in LDS' "lds-unwritten|$wrong" "$(line_of 3 global_load_lds_dwordx4)" 's/offset:([0-9]+)/offset:16/'
 plant 'barrier of the merge deleted' 'lds-race|lds-unwritten' "$(line_of 1 s_barrier)" d
 plant 'wait states of a scaled matrix instruction deleted' missing-nop "$(line_behind v_mfma_scale s_nop)" d
+# fp8 that is multiplied as it is.
+orientation=bytes
+verify() {
+    "$fmhagen" verify --device isa --arch $arch --hd 64 --kv-dtype fp8 --kv-math native --object "$1" --inputs random \
+        --shape 1,2,1,70,90 2>&1
+}
+for arch in gfx942 gfx1201; do
+    matrix=v_mfma
+    [ $arch = gfx942 ] || matrix=v_wmma
+    "$fmhagen" --arch $arch --hd 64 --kv-dtype fp8 --kv-math native -o bytes.hip
+    "$compiler" -x hip --offload-arch=$arch --offload-device-only -nogpuinc -nogpulib -O3 -S bytes.hip -o bytes.s
+    assemble bytes.s bytes.hsaco
+    verify bytes.hsaco >found || {
+        echo "$arch, bytes: expected the unedited kernel to pass, got:" >&2
+        cat found >&2
+        exit 1
+    }
+    plant 'matrix instruction of other numbers' "$wrong" "$(line_of 1 $matrix)" 's/fp8_fp8/bf8_fp8/'
+    plant 'numbers of another format' "$wrong" "$(line_of 1 v_cvt_pk_fp8_f32)" 's/fp8_f32/bf8_f32/'
+    plant 'weights of another format' "$wrong" "$(line_of 18 v_cvt_pk_fp8_f32)" 's/fp8_f32/bf8_f32/'
+    plant 'half of a register written twice' "$wrong" "$(line_of 9 'v_cvt_pk_fp8_f32.*op_sel')" 's/ op_sel:.*//'
+    plant 'two weights change places' "$wrong" "$(line_of 18 v_cvt_pk_fp8_f32)" 's/(v[0-9]+), (v[0-9]+), (v[0-9]+)/\1, \3, \2/'
+    [ $arch != gfx942 ] || plant 'wait states of a matrix instruction deleted' missing-nop "$(line_behind v_mfma s_nop)" d
+done
 [ $failed -eq 0 ] || { echo "$failed of $planted faults were not found" >&2; exit 1; }
 echo "$planted faults, all found"
