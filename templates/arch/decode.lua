@@ -3,10 +3,14 @@
 return {
     -- 256 registers of 32 lanes
     narrow = {
-        [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
+        -- Conversions of small formats take registers, too: then two waves share sixteen rows where one has just enough.
+        [128] = {
+            block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+            mxfp4 = { waves = 2, v_waves = 2 },
+        },
         [256] = {
             block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
-            kv_dtype = { waves = 2, v_waves = 2, q_path = "register" }, -- conversions take registers too
+            kv_dtype = { waves = 2, v_waves = 2, q_path = "register" },
             native = { waves = 1, v_waves = 1, q_path = "lds" },
         },
         -- Four waves share sixteen rows: one wave has no room for so many columns of O.
@@ -19,7 +23,8 @@ return {
         [128] = { block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32" } },
         [576] = {
             block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
-            native = { matrix = "16x16x32", block_k = 32 },
+            kv_dtype = { waves = 4, v_waves = 4, q_path = "register" },
+            native = { matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, q_path = "lds" },
         },
     },
 }
