@@ -376,18 +376,20 @@ static bool is_sample(enum half_type type, const struct reference_row *row) {
            E * mass / of_keys <= bound_unit(type) / 8 && largest * row->sum >= 0x1p-4;
 }
 
-/* The heaviest key's weight is 1. Dropout's factor times it is rounded alike in each row, unless it is applied to O: so
- * much of a row's error, in units of the type, may be the same in all rows. */
+/* The heaviest key's weight is 1. Dropout's factor times it is rounded alike in each row, unless it is applied to O,
+ * and so is the key's scale of V: so much of a row's error, in units of the type, may be the same in all rows. */
 static double common_error(enum half_type type, const struct reference_row *row, int64_t head_dim_v, double unit) {
     int64_t heaviest = 0;
-    double rounded = half_to_double(type, half_from_double(type, row->keep_factor)), magnitude = 0;
     for (int64_t j = 1; j < row->key_count; j++)
         heaviest = row->weight[j] > row->weight[heaviest] ? j : heaviest;
-    if (!row->kept || !row->kept[heaviest])
+    double factor = row->keep_factor * (row->problem->v_scale ? v_scales_of(row)[row->key[heaviest]] : 1);
+    if ((row->kept && !row->kept[heaviest]) || (!row->kept && !row->problem->v_scale) || !(factor > 0))
         return 0;
+    double magnitude = 0, digits = ldexp(factor, -ilogb(factor));
+    double relative = fabs(half_to_double(type, half_from_double(type, digits)) - digits) / digits;
     for (int64_t d = 0; d < head_dim_v; d++)
         magnitude += fabs(row->v[row->key[heaviest] * row->v_stride + d]);
-    return fabs(rounded - row->keep_factor) * row->weight[heaviest] * magnitude / unit;
+    return relative * row->keep_factor * row->weight[heaviest] * magnitude / unit;
 }
 
 /* A row is one sample: P's rounding errors are shared by its elements, and rows are as good as independent. */

@@ -371,4 +371,20 @@ plant 'bytes: NaN of V that no row sees' ops/tiles.hip 's/ | other) \& 0x8080808
 arch=gfx1201
 plant 'bytes: V of e5m2 read as e4m3' atoms/wmma_gfx12.hip 's/"bf8_fp8" or/"fp8_fp8" or/' '--kv-dtype e5m2 --kv-math native --hd 64 --shape 1,2,1,33,70'
 plant 'bytes: NaN of V that some rows do not see' ops/tiles.hip 's/"0x01010101"$/"0x00000000"/' '--kv-dtype e4m3 --kv-math native --hd 64 --wave 64 --causal'
+# K and V of small formats, by conversion.
+cache=ops/cache.hip some='--shape 2,4,2,20,77' fp8='--hd 64 --kv-dtype e4m3' mxfp4='--hd 64 --kv-dtype mxfp4' token='--hd 64 --kv-dtype e4m3 --kv-scale token'
+plant 'small: V without its scale' ops/forward.hip 's/rows\.v_scale = \$(of_v)/rows.v_scale = 1.0f/' "$fp8 $some"
+plant 'small: V by the scale of K' ops/forward.hip 's/scale_of(forward\.k), scale_of(forward\.v)/scale_of(forward.k), scale_of(forward.k)/' "$fp8 $some"
+plant 'small: K without its scale beside the factor of a head' ops/forward.hip '/rows\.score\.scale\[r\] \*= k_scale/d' "$fp8 $some --head-scale"
+plant 'small: scales of V by strides of K' ops/forward.hip 's/"arguments\.stride_" \.\. forward\[kind\] \.\. "_scale_"/"arguments.stride_k_scale_"/' "$mxfp4 $some"
+plant 'small: the scale of the next token' $cache 's/v_scale_lds\[n\] = /v_scale_lds[n ^ 1] = /' "$token $some"
+plant 'small: scales past the end' $cache 's/part \&\& n >= rows ? rows - 1 : n/n/' "$token $some"
+plant 'small: O keeps the units before' ops/forward_kq.hip 's/"alpha \* shrink"/"alpha"/' "$token $some"
+plant 'small: a scale that is not finite in a masked tile' ops/tiles.hip 's/broken |= !fmha_is_finite(keys\.v_scale_next\[r\])/(void)r/' "$token --causal"
+plant 'small: an infinite scale' $cache 's/return fmha_is_finite(scale) ? scale : __builtin_nanf("")/return scale/' "$token"
+plant 'small: one kind of fp8 for the other' $cache 's/"device\/fp8_" \.\. kind \.\./"device\/fp8_" .. (kind:gsub("fnuz", "")) ../' "--hd 64 --kv-dtype e4m3fnuz $some"
+plant 'small: the other nibble first' $cache 's/return \$(load);/return ($(load) >> 4 \& 0x0f0f0f0f) | ($(load) << 4 \& 0xf0f0f0f0);/' "$mxfp4 $some"
+plant 'small: the scale of the next block of K' ops/way_rows.hip 's/(keys, \$(place), column)/(keys, $(place), column ^ 1)/' "$mxfp4 $some"
+plant 'small: scales of the first lane' ops/way_eights.hip 's/j \/\/ 2 \* 0x55/0/' "$mxfp4 $some"
+plant 'small: pages of scales of V by those of K' $pages 's/of_k ? keys\.k_scale_page : keys\.v_scale_page/keys.k_scale_page/' "$mxfp4 $some --paged"
 exit $failed
