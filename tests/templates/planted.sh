@@ -371,7 +371,9 @@ plant 'bytes: NaN of V that no row sees' ops/tiles.hip 's/ | other) \& 0x8080808
 arch=gfx1201
 plant 'bytes: V of e5m2 read as e4m3' atoms/wmma_gfx12.hip 's/"bf8_fp8" or/"fp8_fp8" or/' '--kv-dtype e5m2 --kv-math native --hd 64 --shape 1,2,1,33,70'
 plant 'bytes: NaN of V that some rows do not see' ops/tiles.hip 's/"0x01010101"$/"0x00000000"/' '--kv-dtype e4m3 --kv-math native --hd 64 --wave 64 --causal'
+
 # K and V of small formats, by conversion.
+arch=gfx1151
 cache=ops/cache.hip some='--shape 2,4,2,20,77' fp8='--hd 64 --kv-dtype e4m3' mxfp4='--hd 64 --kv-dtype mxfp4' token='--hd 64 --kv-dtype e4m3 --kv-scale token'
 plant 'small: V without its scale' ops/forward.hip 's/rows\.v_scale = \$(of_v)/rows.v_scale = 1.0f/' "$fp8 $some"
 plant 'small: V by the scale of K' ops/forward.hip 's/scale_of(forward\.k), scale_of(forward\.v)/scale_of(forward.k), scale_of(forward.k)/' "$fp8 $some"
