@@ -164,6 +164,90 @@ Test(append, mxfp4_of_k_alone) {
     }
 }
 
+/* Two sequences of two heads get three keys and then one, in pages of four; a query finds the value of the key that is
+ * meant for it. Key j of a head is 8 in column j, its value is j + 1, of head 1 with a minus: all formats have these.
+ */
+static void append_and_decode(int32_t kv_dtype, int32_t kv_scale) {
+    enum { KEYS = 4, HD = 64, SEQUENCES = 2, KEY_HEADS = 2, TABLE = 2 };
+    static const uint16_t one_to_four[KEYS] = {0x3c00, 0x4000, 0x4200, 0x4400};
+    static const int32_t table[SEQUENCES][TABLE] = {{3, 1}, {0, 2}}, lengths[] = {0, 0, 3, 3, KEYS, KEYS};
+    uint16_t k[SEQUENCES][KEYS][KEY_HEADS][HD] = {0}, v[SEQUENCES][KEYS][KEY_HEADS][HD];
+    uint16_t q[SEQUENCES][KEY_HEADS][HD] = {0}, o[SEQUENCES][KEY_HEADS][HD];
+    static const uint8_t zeros[4 * KEYS * KEY_HEADS * HD];
+    for (int b = 0; b < SEQUENCES; b++)
+        for (int head = 0; head < KEY_HEADS; head++) {
+            q[b][head][b + head + 1] = 0x4800; /* 8, for key b + head + 1 */
+            for (int j = 0; j < KEYS; j++) {
+                k[b][j][head][j] = 0x4800;
+                for (int column = 0; column < HD; column++)
+                    v[b][j][head][column] = (uint16_t)(one_to_four[j] | head << 15);
+            }
+        }
+    fmha_append_problem problem = FMHA_APPEND_PROBLEM_INIT;
+    problem.dtype = FMHA_DTYPE_F16;
+    problem.kv_dtype = kv_dtype;
+    problem.kv_scale = kv_scale;
+    problem.head_dim = HD;
+    problem.batch = SEQUENCES;
+    problem.heads_k = KEY_HEADS;
+    problem.seqlen_k = TABLE * KEYS;
+    problem.page_size = KEYS;
+    problem.k_new = (fmha_tensor){to_device("k_new", k, sizeof k), KEYS * KEY_HEADS * HD, HD, KEY_HEADS * HD};
+    problem.v_new = (fmha_tensor){to_device("v_new", v, sizeof v), KEYS * KEY_HEADS * HD, HD, KEY_HEADS * HD};
+    int64_t row = kv_dtype == FMHA_KV_MXFP4 ? HD / 2 : HD, scales = kv_dtype == FMHA_KV_MXFP4 ? HD / 32 : 1;
+    problem.k = (fmha_tensor){to_device("k", zeros, sizeof zeros), KEYS * KEY_HEADS * row, KEYS * row, row};
+    problem.v = (fmha_tensor){to_device("v", zeros, sizeof zeros), KEYS * KEY_HEADS * row, KEYS * row, row};
+    problem.k_scale = (fmha_tensor){to_device("k_scale", zeros, 256), KEYS * KEY_HEADS * scales, KEYS * scales, scales};
+    problem.v_scale = (fmha_tensor){to_device("v_scale", zeros, 256), KEYS * KEY_HEADS * scales, KEYS * scales, scales};
+    problem.block_table = to_device("block_table", table, sizeof table);
+    problem.stride_block_table = TABLE;
+    const int32_t *of = to_device("lengths", lengths, sizeof lengths);
+    for (int call = 0; call < 2; call++) {
+        problem.seqlen_new = call ? 1 : 3;
+        problem.seqlens_k = of + 2 * call;
+        run(&problem);
+        problem.k_new.data = (uint16_t *)problem.k_new.data + 3 * problem.k_new.stride_row;
+        problem.v_new.data = (uint16_t *)problem.v_new.data + 3 * problem.v_new.stride_row;
+    }
+    fmha_decode_problem decode = FMHA_DECODE_PROBLEM_INIT;
+    decode.dtype = FMHA_DTYPE_F16;
+    decode.kv_dtype = kv_dtype;
+    decode.kv_scale = kv_scale;
+    decode.head_dim = HD;
+    decode.scale = 1;
+    decode.batch = SEQUENCES;
+    decode.heads_q = decode.heads_k = KEY_HEADS;
+    decode.seqlen_q = decode.splits = 1;
+    decode.seqlen_k = problem.seqlen_k;
+    decode.page_size = KEYS;
+    decode.q = (fmha_tensor){to_device("q", q, sizeof q), KEY_HEADS * HD, HD, HD};
+    decode.o = (fmha_tensor){to_device("o", q, sizeof q), KEY_HEADS * HD, HD, HD};
+    decode.k = problem.k;
+    decode.v = problem.v;
+    decode.k_scale = problem.k_scale;
+    decode.v_scale = problem.v_scale;
+    decode.seqlens_k = of + 4;
+    decode.block_table = problem.block_table;
+    decode.stride_block_table = TABLE;
+    cr_assert_eq(fmha_decode(device, &decode), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_memory_read(device, o, decode.o.data, sizeof o), FMHA_OK);
+    for (int b = 0; b < SEQUENCES; b++)
+        for (int head = 0; head < KEY_HEADS; head++)
+            for (int column = 0; column < HD; column++) /* the other keys weigh exp(-64) */
+                cr_assert_eq(o[b][head][column], one_to_four[b + head + 1] | head << 15,
+                             "sequence %d, head %d, column %d: got 0x%04x", b, head, column, o[b][head][column]);
+}
+
+Test(append, decoding_finds_what_was_appended) {
+    made_add_library("append", "--op append --hd 64 --paged --kv-dtype mxfp4");
+    made_add_library("append-tokens", "--op append --hd 64 --paged --kv-dtype e4m3 --kv-scale token");
+    made_add_library("decode", "--op decode --hd 64 --causal --paged --kv-dtype mxfp4");
+    made_add_library("decode-tokens", "--op decode --hd 64 --causal --paged --kv-dtype e4m3 --kv-scale token");
+    append_and_decode(FMHA_KV_MXFP4, FMHA_KV_SCALE_HEAD);
+    append_and_decode(FMHA_KV_E4M3, FMHA_KV_SCALE_TOKEN);
+}
+
 Test(append, nothing_to_do) {
     fmha_append_problem problem = plain();
     problem.batch = 0;
