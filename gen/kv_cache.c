@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "inputs.h"
+#include "native.h"
 #include "quantize.h"
 
 static const struct {
@@ -160,6 +161,9 @@ void kv_cache_free(struct kv_cache *cache) {
 
 bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
                          struct reference_problem *problem, struct error *error) {
+    problem->bf16_weights = native_is_scaled(spec);
+    if (problem->bf16_weights)
+        return native_quantize_q(spec, problem, q) || error_set(error, ERROR_RUN, "no memory for a row of Q");
     problem->fp8_weights = !cache->mxfp4 && !strcmp(spec_word(spec, SPEC_KV_MATH), "native");
     if (!problem->fp8_weights)
         return true;

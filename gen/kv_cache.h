@@ -39,7 +39,7 @@ bool kv_cache_make(const struct spec *spec, const struct reference_problem *prob
 void kv_cache_free(struct kv_cache *cache);
 
 /* Of instances that multiply what they read as it is: replaces each row of q, bits of `type`, by what it is quantized
- * to, numbers of the cache's kind of e4m3 times the scale that the row asks for, and tells the problem. */
+ * to, mxfp4, or numbers of the cache's kind of e4m3 times the scale that the row asks for, and tells the problem. */
 bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
                          struct reference_problem *problem, struct error *error);
 

@@ -217,14 +217,10 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     double *of_k = to_values(instance, trial->type, trial->q, q_elements(&trial->problem), trial->values);
     double *of_v = to_values(instance, trial->type, trial->k, k_elements(&trial->problem), of_k);
     to_values(instance, trial->type, trial->v, v_elements(&trial->problem), of_v);
-    const bool native = native_is_scaled(&instance->spec);
     if (small)
-        kv_cache_read(&trial->cache, native ? HALF_BF16 : trial->type, instance->flushes_subnormals, of_k, of_v,
-                      &trial->problem);
-    trial->problem.bf16_weights = native;
-    if (native && !native_quantize_q(&instance->spec, &trial->problem, trial->values))
-        return error_set(error, ERROR_RUN, "no memory for a row of Q");
-    if (small && !native && !kv_cache_quantize_q(&instance->spec, &trial->cache, trial->values, &trial->problem, error))
+        kv_cache_read(&trial->cache, native_is_scaled(&instance->spec) ? HALF_BF16 : trial->type,
+                      instance->flushes_subnormals, of_k, of_v, &trial->problem);
+    if (small && !kv_cache_quantize_q(&instance->spec, &trial->cache, trial->values, &trial->problem, error))
         return false;
     struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};
     if (!reference_run(&trial->problem, trial->expected, trial->lse_expected, visit_row, &visit, 0, error))
