@@ -9,6 +9,7 @@ local kq = {
     [256] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         dropout = { k_path = "direct" }, -- the words that a lane draws need the registers of the tile of K that is on its way
+        mxfp4 = { k_path = "direct" }, -- and so do its conversions
     },
     [320] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
