@@ -81,12 +81,12 @@ SCALED(bf8, ISA_E5M2)
         {"v_cvt_f32_" #name "@fnuz", "Df Sv", V, f32_##name##_fnuz, NULL, FNUZ, ISA_CDNA3_VOP1},                       \
         {"v_cvt_pk_f32_" #name "@fnuz", "Dv2 Sh", V, pk_f32_##name##_fnuz, NULL, FNUZ, ISA_CDNA3_VOP1},                \
         {"v_cvt_pk_" #name "_f32@fnuz", "Dh Sf Sf", V, pk_##name##_f32_fnuz, NULL, FNUZ, ISA_CDNA3_VOP3},              \
-        {"v_cvt_scalef32_pk_f32_" #name, "Dv2 Sh Sv", V, scaled_pk_f32_##name, NULL, OCP, ISA_CDNA4_VOP3},              \
-        {"v_cvt_scalef32_pk_f16_" #name, "Dv Sh Sv", V, scaled_pk_f16_##name, NULL, OCP, ISA_CDNA4_VOP3},               \
-        {"v_cvt_scalef32_pk_bf16_" #name, "Dv Sh Sv", V, scaled_pk_bf16_##name, NULL, OCP, ISA_CDNA4_VOP3},             \
-        {"v_cvt_scalef32_pk_" #name "_f32", "Dh Sf Sf Sv", V, scaled_pk_##name##_f32, NULL, OCP, ISA_CDNA4_VOP3},       \
-        {"v_cvt_scalef32_pk_" #name "_f16", "Dh Sv Sv", V, scaled_pk_##name##_f16, NULL, OCP, ISA_CDNA4_VOP3}, {        \
-        "v_cvt_scalef32_pk_" #name "_bf16", "Dh Sv Sv", V, scaled_pk_##name##_bf16, NULL, OCP, ISA_CDNA4_VOP3           \
+        {"v_cvt_scalef32_pk_f32_" #name, "Dv2 Sh Sv", V, scaled_pk_f32_##name, NULL, OCP, ISA_CDNA4_VOP3},             \
+        {"v_cvt_scalef32_pk_f16_" #name, "Dv Sh Sv", V, scaled_pk_f16_##name, NULL, OCP, ISA_CDNA4_VOP3},              \
+        {"v_cvt_scalef32_pk_bf16_" #name, "Dv Sh Sv", V, scaled_pk_bf16_##name, NULL, OCP, ISA_CDNA4_VOP3},            \
+        {"v_cvt_scalef32_pk_" #name "_f32", "Dh Sf Sf Sv", V, scaled_pk_##name##_f32, NULL, OCP, ISA_CDNA4_VOP3},      \
+        {"v_cvt_scalef32_pk_" #name "_f16", "Dh Sv Sv", V, scaled_pk_##name##_f16, NULL, OCP, ISA_CDNA4_VOP3}, {       \
+        "v_cvt_scalef32_pk_" #name "_bf16", "Dh Sv Sv", V, scaled_pk_##name##_bf16, NULL, OCP, ISA_CDNA4_VOP3          \
     }
 
 static const isa_row rows[] = {ROWS(fp8), ROWS(bf8)};
