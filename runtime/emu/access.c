@@ -251,6 +251,9 @@ ALWAYS_INLINE void memory_access(emu_lane *lane, uintptr_t address, size_t bytes
     }
     if (__builtin_expect(worker->count != NULL, 0)) {
         emu_traffic_touch(&allocation->views, offset, bytes, write);
+        if (!write) {
+            emu_count_read(lane, &allocation->views, offset, bytes, at);
+        }
     }
 }
 

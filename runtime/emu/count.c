@@ -97,13 +97,13 @@ void emu_count_worker_end(emu_worker *worker, emu_counters *counters) {
     worker->count = NULL;
 }
 
-/* ---- LDS ------------------------------------------------------------------------------------------------------------
+/* ---- Instructions ---------------------------------------------------------------------------------------------------
  */
 
-static emu_lds_site *find_site(struct emu_count *count, const void *at) {
+static emu_count_site *find_site(struct emu_count *count, const void *at) {
     size_t begin = (uintptr_t)at % EMU_COUNT_SITES;
     for (size_t i = 0; i < EMU_COUNT_SITES; i++) {
-        emu_lds_site *site = &count->sites[(begin + i) % EMU_COUNT_SITES];
+        emu_count_site *site = &count->sites[(begin + i) % EMU_COUNT_SITES];
         if (site->at == at || site->at == NULL) {
             return site;
         }
@@ -111,12 +111,12 @@ static emu_lds_site *find_site(struct emu_count *count, const void *at) {
     return NULL;
 }
 
-static bool grow(emu_lds_site *site) {
+static bool grow(emu_count_site *site) {
     if (site->count < site->capacity) {
         return true;
     }
     unsigned capacity = site->capacity * 2 + 4;
-    emu_lds_instruction *larger = realloc(site->list, capacity * sizeof *larger);
+    emu_count_instruction *larger = realloc(site->list, capacity * sizeof *larger);
     if (larger == NULL) {
         return false;
     }
@@ -125,12 +125,12 @@ static bool grow(emu_lds_site *site) {
     return true;
 }
 
-void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {
+static void add_lane(emu_lane *lane, const emu_views *views, size_t place, size_t bytes, bool write, const void *at) {
     struct emu_count *count = lane->wave->worker->count;
     if (count == NULL || count->lost) {
         return;
     }
-    emu_lds_site *site = find_site(count, at);
+    emu_count_site *site = find_site(count, at);
     if (site == NULL) {
         count->lost = true;
         return;
@@ -150,19 +150,48 @@ void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const
             count->lost = true;
             return;
         }
+        site->list[site->count].views = views;
         site->list[site->count++].lanes = 0;
     }
-    emu_lds_instruction *instruction = &site->list[site->time++];
+    emu_count_instruction *instruction = &site->list[site->time++];
+    if (instruction->views != views) { /* lanes that read from several tensors at once */
+        emu_traffic_fetch(views, place, bytes);
+        return;
+    }
     instruction->lanes |= (uint64_t)1 << lane->seen.index;
-    instruction->place[lane->seen.index] = (uint32_t)place;
+    instruction->place[lane->seen.index] = place;
 }
 
-static void add_instruction(struct emu_count *count, const emu_lds_site *site, const emu_lds_instruction *instruction) {
+void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {
+    add_lane(lane, NULL, place, bytes, write, at);
+}
+
+void emu_count_read(emu_lane *lane, const emu_views *views, size_t offset, size_t bytes, const void *at) {
+    add_lane(lane, views, offset, bytes, false, at);
+}
+
+/* Lanes that read the same count once. */
+static void add_read(const emu_count_site *site, const emu_count_instruction *instruction) {
+    for (uint64_t left = instruction->lanes; left != 0; left &= left - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(left);
+        bool known = false;
+        for (uint64_t before = instruction->lanes & (((uint64_t)1 << lane) - 1); before != 0 && !known;
+             before &= before - 1) {
+            known = instruction->place[__builtin_ctzll(before)] == instruction->place[lane];
+        }
+        if (!known) {
+            emu_traffic_fetch(instruction->views, instruction->place[lane], site->bytes);
+        }
+    }
+}
+
+static void add_instruction(struct emu_count *count, const emu_count_site *site,
+                            const emu_count_instruction *instruction) {
     for (size_t skip = 0; skip < site->bytes; skip += EMU_BANKS_WIDEST) { /* what is wider takes several instructions */
         size_t bytes = site->bytes - skip < EMU_BANKS_WIDEST ? site->bytes - skip : EMU_BANKS_WIDEST;
         uint32_t places[FMHA_EMU_WAVE_MAX];
         for (unsigned lane = 0; lane < FMHA_EMU_WAVE_MAX; lane++) {
-            places[lane] = instruction->place[lane] + (uint32_t)skip;
+            places[lane] = (uint32_t)(instruction->place[lane] + skip);
         }
         emu_bank_cycles taken = emu_banks_serve(instruction->lanes, places, bytes);
         count->total[site->write ? EMU_COUNT_LDS_WRITES : EMU_COUNT_LDS_READS]++;
@@ -176,9 +205,13 @@ static void add_instruction(struct emu_count *count, const emu_lds_site *site, c
 void emu_count_met(emu_worker *worker) {
     struct emu_count *count = worker->count;
     for (unsigned i = 0; count != NULL && i < count->used_count; i++) {
-        emu_lds_site *site = &count->sites[count->used[i]];
+        emu_count_site *site = &count->sites[count->used[i]];
         for (unsigned j = 0; j < site->count; j++) {
-            add_instruction(count, site, &site->list[j]);
+            if (site->list[j].views != NULL) {
+                add_read(site, &site->list[j]);
+            } else {
+                add_instruction(count, site, &site->list[j]);
+            }
         }
         site->count = 0;
         site->lane = 0;

@@ -7,22 +7,25 @@
 #include "engine.h"
 #include "traffic.h"
 
-enum { EMU_COUNT_SITES = 1024 }; /* accesses to LDS in a kernel's code of which account is kept; a power of two */
+enum {
+    EMU_COUNT_SITES = 4096
+}; /* accesses to LDS and reads of memory in a kernel's code of which account is kept; a power of two */
 
-/* One LDS instruction of a wave: the n-th time that its lanes come to one place between two meeting points. */
-typedef struct emu_lds_instruction {
+/* One instruction of a wave: the n-th time that its lanes come to one place between two meeting points. */
+typedef struct emu_count_instruction {
+    const emu_views *views; /* of the memory that is read; NULL: LDS */
     uint64_t lanes;
-    uint32_t place[FMHA_EMU_WAVE_MAX];
-} emu_lds_instruction;
+    size_t place[FMHA_EMU_WAVE_MAX]; /* in LDS, or in the allocation */
+} emu_count_instruction;
 
-typedef struct emu_lds_site {
+typedef struct emu_count_site {
     const void *at; /* NULL: free */
-    emu_lds_instruction *list;
+    emu_count_instruction *list;
     unsigned count, capacity; /* of the list */
     unsigned lane, time;      /* the lane that came last, counting from 1, and how often it did */
     size_t bytes;
     bool write;
-} emu_lds_site;
+} emu_count_site;
 
 /* The order of the names in count.c. */
 enum {
@@ -41,7 +44,7 @@ enum {
 /* A worker's account of one launch. */
 struct emu_count {
     uint64_t total[EMU_COUNT_TOTALS];
-    emu_lds_site sites[EMU_COUNT_SITES];
+    emu_count_site sites[EMU_COUNT_SITES];
     unsigned used[EMU_COUNT_SITES]; /* sites with instructions that are not added up yet */
     unsigned used_count;
     bool lost; /* out of memory or of sites */
@@ -73,6 +76,7 @@ bool emu_count_worker_begin(emu_worker *worker);
 void emu_count_worker_end(emu_worker *worker, emu_counters *counters);
 
 void emu_count_lds(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at);
+void emu_count_read(emu_lane *lane, const emu_views *views, size_t offset, size_t bytes, const void *at);
 /* The lanes of a wave have met or ended: what they did since they last met is added up. */
 void emu_count_met(emu_worker *worker);
 

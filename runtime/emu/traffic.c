@@ -6,7 +6,7 @@
 #include "emu.h"
 
 static const char *const names[EMU_TRAFFIC_NAMES] = {"bytes_read", "bytes_written", "unique_bytes_read",
-                                                     "unique_bytes_written"};
+                                                     "unique_bytes_written", "wave_bytes_read"};
 
 fmha_status emu_traffic_begin(emu_memory *memory) {
     for (size_t i = 0; i < memory->count; i++) {
@@ -29,6 +29,13 @@ void emu_traffic_touch(const emu_views *views, size_t offset, size_t bytes, bool
         if ((atomic_load_explicit(&views->touched[i], memory_order_relaxed) & access) == 0) {
             atomic_fetch_or_explicit(&views->touched[i], access, memory_order_relaxed);
         }
+    }
+}
+
+void emu_traffic_fetch(const emu_views *views, size_t offset, size_t bytes) {
+    if (views->touched != NULL) {
+        emu_view *view = &views->list[views->owner[offset]];
+        atomic_fetch_add_explicit(&view->wave_bytes_read, bytes, memory_order_relaxed);
     }
 }
 
@@ -60,6 +67,7 @@ static void add_view(emu_traffic *traffic, const emu_views *views, unsigned numb
     if (tensor != NULL) {
         tensor->value[0] += read;
         tensor->value[1] += written;
+        tensor->value[4] += atomic_load(&view->wave_bytes_read);
         tensor->value[2] += read > 0 ? emu_views_touched(views, number, FMHA_ACCESS_READ) : 0;
         tensor->value[3] += written > 0 ? emu_views_touched(views, number, FMHA_ACCESS_WRITE) : 0;
     }

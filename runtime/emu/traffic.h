@@ -4,11 +4,12 @@
 
 #include "memory.h"
 
-enum { EMU_TRAFFIC_NAMES = 4 };
+enum { EMU_TRAFFIC_NAMES = 5 };
 
 typedef struct emu_traffic_tensor {
     char label[EMU_LABEL_BYTES];
-    uint64_t value[EMU_TRAFFIC_NAMES]; /* bytes_read, bytes_written, unique_bytes_read, unique_bytes_written */
+    uint64_t value[EMU_TRAFFIC_NAMES]; /* bytes_read, bytes_written, unique_bytes_read, unique_bytes_written,
+                                          wave_bytes_read */
 } emu_traffic_tensor;
 
 typedef struct emu_traffic {
@@ -21,6 +22,9 @@ typedef struct emu_traffic {
 fmha_status emu_traffic_begin(emu_memory *memory);
 /* An access of one lane, all of it to one tensor. Thread-safe. */
 void emu_traffic_touch(const emu_views *views, size_t offset, size_t bytes, bool write);
+/* Of what an instruction of a wave reads, bytes that one of its lanes or several ask for: once for all of them.
+ * Thread-safe. */
+void emu_traffic_fetch(const emu_views *views, size_t offset, size_t bytes);
 /* After the launch: adds what it touched. */
 void emu_traffic_end(emu_traffic *traffic, const emu_memory *memory);
 

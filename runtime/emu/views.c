@@ -216,6 +216,7 @@ bool emu_views_count_begin(emu_views *views) {
     for (unsigned i = 0; i < views->count; i++) {
         atomic_store(&views->list[i].bytes_read, 0);
         atomic_store(&views->list[i].bytes_written, 0);
+        atomic_store(&views->list[i].wave_bytes_read, 0);
     }
     if (views->touched != NULL) {
         munmap((void *)views->touched, views->bytes);

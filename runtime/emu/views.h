@@ -23,6 +23,7 @@ typedef struct emu_view {
     bool launched;                           /* a kernel ran since the declaration */
     bool looked_at;                          /* for elements left unwritten */
     atomic_ullong bytes_read, bytes_written; /* by the launch that is counted */
+    atomic_ullong wave_bytes_read;           /* the same of lanes that read together once */
 } emu_view;
 
 typedef struct emu_views {

@@ -102,10 +102,30 @@ static void count_traffic(isa_wave *wave, uint64_t address, size_t bytes, bool w
     }
 }
 
+static void count_fetch(isa_wave *wave, uint64_t address, size_t bytes) {
+    const emu_allocation *allocation = find_allocation(wave->group, address);
+    if (allocation != NULL) {
+        emu_traffic_fetch(&allocation->views, (size_t)(address - allocation->begin), bytes);
+    }
+}
+
+/* Whether a lane before this one asks for the same. */
+static bool is_asked_before(uint64_t mask, int lane, const uint64_t addresses[ISA_LANES_MAX]) {
+    for (uint64_t left = mask & ((UINT64_C(1) << lane) - 1); left != 0; left &= left - 1) {
+        if (addresses[__builtin_ctzll(left)] == addresses[lane]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 unsigned char *isa_global(isa_wave *wave, int lane, uint64_t address, size_t bytes, bool write) {
     unsigned char *found = find_bytes(wave, lane, address, bytes, write ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ);
     if (found != NULL && lane < 0 && wave->counts != NULL) {
         count_traffic(wave, address, bytes, write);
+        if (!write) {
+            count_fetch(wave, address, bytes);
+        }
     }
     return found;
 }
@@ -128,6 +148,9 @@ void isa_count_global(isa_wave *wave, uint64_t mask, const uint64_t addresses[IS
         uint64_t first = address / line_bytes, last = (address + bytes - 1) / line_bytes;
         lanes++;
         count_traffic(wave, address, bytes, write);
+        if (!write && !is_asked_before(mask, __builtin_ctzll(left), addresses)) {
+            count_fetch(wave, address, bytes);
+        }
         for (uint64_t line = first; line <= last; line++) {
             bool known = line == previous;
             for (size_t i = 0; i < count && !known; i++) {

@@ -303,6 +303,10 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(pla
     if (tile + 1 < tiles) /* into the place of the tile before, which nobody reads any more */
         fmha_prefetch(keys, tile + 1, masked);
     (void)full;
+//%         elseif paged and not score.jumps and decode then
+    if (tile + 1 < tiles)
+        fmha_prefetch(keys, tile + 1, masked);
+    (void)full;
 //%         elseif paged and not score.jumps then
     if (!masked || tile + 1 < tiles) /* after the last unmasked tile that one once more: no branch */
         fmha_prefetch(keys, tile + 1, masked);
@@ -316,6 +320,11 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, $(pla
     if (next < tiles)
         fmha_prefetch(keys, next, true);
     (void)full;
+//%         elseif decode then
+    if (!masked && tile + 1 < full) /* a cache is read once: the last tile not once more, whatever the branch costs */
+        fmha_prefetch(keys, tile + 1, false);
+    else if (masked && tile + 1 < tiles)
+        fmha_prefetch(keys, tile + 1, true);
 //%         else
     if (!masked)
         fmha_prefetch(keys, fmha_min(tile + 1, full - 1), false); /* never a tile that lacks keys: no branch, no guard */

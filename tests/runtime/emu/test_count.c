@@ -74,6 +74,7 @@ Test(count, bytes_and_matrix_instructions) {
     cr_expect(eq(u64, emu_test_counter(&test, "matrix_instructions", NULL), 3 * 2 * 5));
     cr_expect(eq(u64, emu_test_counter(&test, "bytes_read", "in"), 3 * 64 * 2 * 4));
     cr_expect(eq(u64, emu_test_counter(&test, "unique_bytes_read", "in"), 33 * 4));
+    cr_expect(eq(u64, emu_test_counter(&test, "wave_bytes_read", "in"), 3 * 2 * (16 + 1) * 4));
     cr_expect(eq(u64, emu_test_counter(&test, "bytes_written", "in"), 0));
     cr_expect(eq(u64, emu_test_counter(&test, "bytes_written", "out"), 3 * 64 * 4));
     cr_expect(eq(u64, emu_test_counter(&test, "unique_bytes_written", "out"), 3 * 64 * 4));

@@ -97,6 +97,7 @@ Test(counts, bytes_lines_and_matrix_instructions) {
     cr_expect_eq(isa_test_counter(&test, "launches", NULL), 1);
     cr_expect_eq(isa_test_counter(&test, "global_bytes_read", NULL), 2 * 16 * 4);
     cr_expect_eq(isa_test_counter(&test, "bytes_read", "in"), 2 * 16 * 4);
+    cr_expect_eq(isa_test_counter(&test, "wave_bytes_read", "in"), (8 + 16) * 4);
     cr_expect_eq(isa_test_counter(&test, "unique_bytes_read", "in"), (8 + 16) * 4);
     cr_expect_eq(isa_test_counter(&test, "bytes_written", "out"), 16 * 4);
     cr_expect_eq(isa_test_counter(&test, "unique_bytes_written", "out"), 16 * 4);
