@@ -145,7 +145,7 @@ static void count_cache(const struct spec *spec, const struct reference_problem 
         for (int which = 0; which < (one->scale_bytes ? 2 : 1); which++) {
             double unique = verify_counter_value(result, "unique_bytes_read", names[which]);
             read += isnan(unique) ? 0 : unique;
-            asked += isnan(unique) ? 0 : verify_counter_value(result, "bytes_read", names[which]);
+            asked += isnan(unique) ? 0 : verify_counter_value(result, "wave_bytes_read", names[which]);
         }
     }
     if (spec->value[SPEC_OP] != SPEC_OP_FORWARD && tiles->keys) {

@@ -151,11 +151,12 @@ static void add_lane(emu_lane *lane, const emu_views *views, size_t place, size_
             return;
         }
         site->list[site->count].views = views;
+        site->list[site->count].bytes = bytes;
         site->list[site->count++].lanes = 0;
     }
     emu_count_instruction *instruction = &site->list[site->time++];
-    if (instruction->views != views) { /* lanes that read from several tensors at once */
-        emu_traffic_fetch(views, place, bytes);
+    if (views != NULL && (instruction->views != views || instruction->bytes != bytes)) {
+        emu_traffic_fetch(views, place, bytes); /* lanes that read from several tensors, or more than others do */
         return;
     }
     instruction->lanes |= (uint64_t)1 << lane->seen.index;
@@ -171,7 +172,7 @@ void emu_count_read(emu_lane *lane, const emu_views *views, size_t offset, size_
 }
 
 /* Lanes that read the same count once. */
-static void add_read(const emu_count_site *site, const emu_count_instruction *instruction) {
+static void add_read(const emu_count_instruction *instruction) {
     for (uint64_t left = instruction->lanes; left != 0; left &= left - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(left);
         bool known = false;
@@ -180,7 +181,7 @@ static void add_read(const emu_count_site *site, const emu_count_instruction *in
             known = instruction->place[__builtin_ctzll(before)] == instruction->place[lane];
         }
         if (!known) {
-            emu_traffic_fetch(instruction->views, instruction->place[lane], site->bytes);
+            emu_traffic_fetch(instruction->views, instruction->place[lane], instruction->bytes);
         }
     }
 }
@@ -208,7 +209,7 @@ void emu_count_met(emu_worker *worker) {
         emu_count_site *site = &count->sites[count->used[i]];
         for (unsigned j = 0; j < site->count; j++) {
             if (site->list[j].views != NULL) {
-                add_read(site, &site->list[j]);
+                add_read(&site->list[j]);
             } else {
                 add_instruction(count, site, &site->list[j]);
             }

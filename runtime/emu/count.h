@@ -14,6 +14,7 @@ enum {
 /* One instruction of a wave: the n-th time that its lanes come to one place between two meeting points. */
 typedef struct emu_count_instruction {
     const emu_views *views; /* of the memory that is read; NULL: LDS */
+    size_t bytes;           /* of a lane */
     uint64_t lanes;
     size_t place[FMHA_EMU_WAVE_MAX]; /* in LDS, or in the allocation */
 } emu_count_instruction;
