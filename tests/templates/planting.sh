@@ -1,0 +1,33 @@
+# What planted.sh and planted_caches.sh share; they are given FMHAGEN SOURCE_ROOT [NAME], and end with `exit $failed`.
+set -eu
+fmhagen=$1
+root=$2
+only=${3:-}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=0
+
+# plant NAME FILE SED-EXPRESSION OPTIONS: the expression must change the file, and verify must refuse the kernel of $arch.
+arch=gfx1151
+plant() {
+    name=$1 file=$2 expression=$3 options=$4
+    [ -z "$only" ] || [ "$only" = "$name" ] || return 0
+    rm -rf "$folder/templates"
+    cp -R "$root/templates" "$folder/templates"
+    sed -i "$expression" "$folder/templates/$file"
+    if cmp -s "$root/templates/$file" "$folder/templates/$file"; then
+        echo "$name: the templates no longer have the words that are replaced in $file" >&2
+        failed=1
+        return 0
+    fi
+    status=0
+    # shellcheck disable=SC2086 # options are words
+    "$fmhagen" verify --arch "$arch" --template-dir "$folder/templates" --fail-fast $options >"$folder/log" 2>&1 || status=$?
+    if [ "$status" -eq 1 ] && grep -q '^FAILED' "$folder/log"; then
+        echo "$name: refused: $(grep '^    ' "$folder/log" | head -n 1 | cut -c 1-150)"
+    else
+        echo "$name: not refused (exit status $status)" >&2
+        tail -n 5 "$folder/log" >&2
+        failed=1
+    fi
+}
