@@ -34,7 +34,7 @@ static uint32_t halves_of(uint32_t pair, enum format format, double scale) {
 /* A float32 times a power of two that has at most four bits is a bfloat16, or it rounds to one in its last bits. */
 static uint32_t bfloat(double value) {
     float single = (float)value;
-    double step = fabs(value) < 0x1p-126 ? 0x1p-133 : ldexp(1, isinf(value) ? 0 : ilogb(value) - 7);
+    double step = fabs(value) < 0x1p-126 ? 0x1p-133 : ldexp(1, isnan(value) || isinf(value) ? 0 : ilogb(value) - 7);
     return isnan(value) || isinf(value) ? (uint32_t)rows_float_bits(single) >> 16
                                         : (uint32_t)rows_float_bits((float)(rint(value / step) * step)) >> 16;
 }
