@@ -5,7 +5,7 @@
 #include "spec.h"
 
 /* A choice of instances that is worth a name. Each row is a product of comma lists. */
-#define LIBRARY_PRESET_ROWS_MAX 8
+#define LIBRARY_PRESET_ROWS_MAX 12
 struct library_preset {
     const char *name;
     struct library_row {

@@ -75,6 +75,9 @@ WORD(ROTARY, APPEND, "rotary", "rotary", "neox", FACT, FIRST,
 WORD(PASS, QUANTIZE, "pass", "pass", NULL, FACT, FIRST,
      "of quantize: what makes the numbers, or before that the scale that many rows share", LIST("numbers", "scales"),
      LIST("", "scales"), SAME)
+WORD(ROWS, DECODE, "rows", "rows", NULL, FACT, FIRST,
+     "rows that a workgroup is to have room for: new queries of a sequence times heads that share a key head",
+     LIST("16", "32", "64", "128"), LIST("", "r32", "r64", "r128"), SAME)
 WORD(PARTIAL, MERGE, "partial", "partial", NULL, FACT, FIRST, "partial O in f32, or in the type of the output",
      LIST("f32", "same"), LIST("", "partialsame"), SAME)
 WORD(V_LAYOUT, ATTENTION | PACK, "v_layout", "v-layout", NULL, FACT, FIRST,

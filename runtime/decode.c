@@ -1,4 +1,5 @@
 /* Decoding: the public functions, over what forward attention reads of its problems. */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "driver.h"
@@ -7,8 +8,6 @@
 
 /* Of the fields that every version has had. */
 #define STRUCT_BYTES_FIRST (offsetof(fmha_decode_problem, v_scale) + sizeof(fmha_tensor))
-
-#define BLOCK_MAX 128 /* rows that an instance is made for at most */
 
 /* The same problem as one of forward attention. */
 static fmha_forward_problem as_forward(const fmha_decode_problem *p) {
@@ -78,6 +77,20 @@ static int64_t keys_seen(const fmha_decode_problem *p) {
     return seen < p->seqlen_k ? seen : p->seqlen_k;
 }
 
+/* The most rows that instances of a chip and a head dimension have room for (templates/arch/decode.lua, gcn5.lua). */
+static int rows_of(const struct fmha_key *key, int head_dim) {
+    bool gcn5 = key->gfx_major == 9 && key->gfx_minor == 0 && key->gfx_stepping <= 6;
+    int rows = head_dim <= 128 ? 128 : head_dim <= 256 ? 64 : 16;
+    return gcn5 && rows > 16 ? rows / 2 : rows;
+}
+
+static uint32_t word_of_rows(int rows) {
+    return rows <= 16   ? FMHA_KEY_ROWS_16
+           : rows <= 32 ? FMHA_KEY_ROWS_32
+           : rows <= 64 ? FMHA_KEY_ROWS_64
+                        : FMHA_KEY_ROWS_128;
+}
+
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_decode_problem *given, bool launch,
                                 struct fmha_split_request *request) {
@@ -100,6 +113,8 @@ static fmha_status read_problem(const fmha_device *device, const fmha_decode_pro
     if (status != FMHA_OK) {
         return status;
     }
+    struct fmha_key *key = &request->attention.key;
+    int head_dim = key->head_dim > key->head_dim_v ? key->head_dim : key->head_dim_v;
     request->split = (struct fmha_split_keys){
         .function = "fmha_decode",
         .splits = p->splits,
@@ -107,12 +122,15 @@ static fmha_status read_problem(const fmha_device *device, const fmha_decode_pro
                   .heads_k = p->heads_k,
                   .keys = keys_seen(p),
                   .page_size = p->page_size,
-                  .block_max = BLOCK_MAX,
-                  .waves = 1},
+                  .block_max = rows_of(key, head_dim),
+                  .waves = head_dim > 256 && key->gfx_major >= 10 ? 4 : 1},
         .workspace = p->workspace,
         .workspace_bytes = p->workspace_bytes,
     };
-    return fmha_split_keys_begin(device, p->heads_q / p->heads_k, p->seqlen_q, &request->split);
+    status = fmha_split_keys_begin(device, p->heads_q / p->heads_k, p->seqlen_q, &request->split);
+    key->modifiers |=
+        FMHA_KEY_ROWS * word_of_rows(fmha_splits_block(request->split.sizes.rows, rows_of(key, head_dim)));
+    return status;
 }
 
 fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem) {

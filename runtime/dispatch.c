@@ -140,7 +140,7 @@ bool fmha_dispatch_fits_target(const struct fmha_key *instance, const struct fmh
 }
 
 /* Whether an instance computes what the problem asks for: every fact the same, but that what serves rows of any
- * alignment serves aligned ones too. */
+ * alignment serves aligned ones too, and that a workgroup with room for any number of rows serves any. */
 bool fmha_dispatch_fits(const struct fmha_key *instance, const struct fmha_key *problem) {
     struct fmha_key same = *instance;
     if (instance->align > problem->align) {
@@ -148,17 +148,28 @@ bool fmha_dispatch_fits(const struct fmha_key *instance, const struct fmha_key *
     }
     same.align = problem->align;
     same.features = problem->features;
+    same.modifiers = (same.modifiers & ~FMHA_KEY_ROWS_MASK) | (problem->modifiers & FMHA_KEY_ROWS_MASK);
     return fmha_key_equal(&same, problem) && fmha_dispatch_fits_target(instance, problem);
 }
 
+/* How far an instance's rows are from those of a problem: first those that hold them, the fewest of them first. */
+static unsigned distance_of_rows(const struct fmha_key *instance, const struct fmha_key *problem) {
+    unsigned has = instance->modifiers / FMHA_KEY_ROWS & 3, wants = problem->modifiers / FMHA_KEY_ROWS & 3;
+    return has >= wants ? has - wants : 4 + wants - has;
+}
+
 /* Of two that serve a problem the better one comes first, whatever the order of libraries and indices: the one that
- * promises more alignment, of those the one of the lower rank, of those the one that is compiled already, and last by
- * name. The same instance in two libraries: the library that is asked first. */
-int fmha_dispatch_compare(const void *left_pointer, const void *right_pointer) {
-    const struct loaded *left = *(struct loaded *const *)left_pointer, *right = *(struct loaded *const *)right_pointer;
+ * promises more alignment, of those the one whose rows are nearest, of those the one of the lower rank, of those the
+ * one that is compiled already, and last by name. The same instance in two libraries: the library that is asked first.
+ */
+int fmha_dispatch_compare(const struct loaded *left, const struct loaded *right, const struct fmha_key *problem) {
     const struct fmha_descriptor *a = left->descriptor, *b = right->descriptor;
     if (a->key.align != b->key.align) {
         return a->key.align > b->key.align ? -1 : 1;
+    }
+    unsigned rows_of_a = distance_of_rows(&a->key, problem), rows_of_b = distance_of_rows(&b->key, problem);
+    if (rows_of_a != rows_of_b) {
+        return rows_of_a < rows_of_b ? -1 : 1;
     }
     if (a->rank != b->rank) {
         return a->rank < b->rank ? -1 : 1;
@@ -225,6 +236,23 @@ fmha_status fmha_dispatch_open(struct fmha_dispatch *dispatch) {
     return status;
 }
 
+/* Puts a candidate into a route that has room for it, in the order of preference. */
+static void insert(struct route *route, struct loaded *item) {
+    size_t first = 0, end = route->count; /* its place is between them */
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (fmha_dispatch_compare(route->candidates[middle], item, &route->route.key) < 0) {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    memmove(&route->candidates[first + 1], &route->candidates[first],
+            (route->count - first) * sizeof route->candidates[0]);
+    route->candidates[first] = item;
+    route->count++;
+}
+
 /* Makes the route of a key; *made is NULL when no instance computes it. The lock is held. */
 static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **made) {
     size_t count = 0;
@@ -247,10 +275,9 @@ static fmha_status make_route(struct fmha_dispatch *dispatch, const struct fmha_
     *route = (struct route){.route = {.key = *key}};
     FOR_EACH_INSTANCE(dispatch, item) {
         if (fmha_dispatch_fits(&item->descriptor->key, key)) {
-            route->candidates[route->count++] = item;
+            insert(route, item);
         }
     }
-    qsort(route->candidates, route->count, sizeof route->candidates[0], fmha_dispatch_compare);
     status = fmha_dispatch_rank(dispatch, route);
     if (status == FMHA_OK && !fmha_routes_add(&dispatch->routes, &route->route)) {
         status = fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for a route", dispatch->device->info.name);

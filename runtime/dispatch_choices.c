@@ -162,7 +162,7 @@ static struct loaded *find_item(struct fmha_dispatch *dispatch, const struct fmh
             continue;
         }
         if (fmha_dispatch_difference(&item->descriptor->key, key, why, room) == 0 &&
-            (best == NULL || fmha_dispatch_compare(&item, &best) < 0)) {
+            (best == NULL || fmha_dispatch_compare(item, best, key) < 0)) {
             best = item;
         }
     }

@@ -35,6 +35,9 @@ int fmha_dispatch_difference(const struct fmha_key *instance, const struct fmha_
         fmha_key_value(instance, field, serves);
         fmha_key_value(problem, field, asked);
         bool align = strcmp(name, "align") == 0;
+        if (strcmp(name, "rows") == 0) { /* of which any serve */
+            continue;
+        }
         if (align ? instance->align <= problem->align : strcmp(serves, asked) == 0) {
             continue;
         }
@@ -89,7 +92,7 @@ fmha_status fmha_dispatch_fail(struct fmha_dispatch *dispatch, const struct fmha
     FOR_EACH_INSTANCE(dispatch, item) {
         if (fmha_dispatch_fits(&item->descriptor->key, key)) {
             count++;
-            best = best == NULL || fmha_dispatch_compare(&item, &best) < 0 ? item : best;
+            best = best == NULL || fmha_dispatch_compare(item, best, key) < 0 ? item : best;
         }
     }
     if (best == NULL) {
@@ -164,7 +167,7 @@ static fmha_status find_taken(struct explanation *explanation) {
     if (best == NULL) {
         FOR_EACH_INSTANCE(explanation->dispatch, item) {
             if (fmha_dispatch_fits(&item->descriptor->key, explanation->key) && would_do(explanation, item) &&
-                (best == NULL || fmha_dispatch_compare(&item, &best) < 0)) {
+                (best == NULL || fmha_dispatch_compare(item, best, explanation->key) < 0)) {
                 best = item;
             }
         }

@@ -105,8 +105,8 @@ bool fmha_dispatch_fits_target(const struct fmha_key *instance, const struct fmh
 /* Whether an instance computes what the problem asks for, on the problem's device. */
 bool fmha_dispatch_fits(const struct fmha_key *instance, const struct fmha_key *problem);
 
-/* The order of preference, for qsort over pointers to `struct loaded *`. */
-int fmha_dispatch_compare(const void *left, const void *right);
+/* The order of preference for a problem: below 0 where `left` comes first. */
+int fmha_dispatch_compare(const struct loaded *left, const struct loaded *right, const struct fmha_key *problem);
 
 /* The route of a key, made when it is the first of its kind; *route is NULL when nothing computes it. */
 fmha_status fmha_dispatch_route(struct fmha_dispatch *dispatch, const struct fmha_key *key, struct route **route);

@@ -493,7 +493,7 @@ static bool read_file(struct reader *reader, const char *word, const char **name
 static bool check_modifiers(const struct reader *reader, const struct fmha_descriptor *descriptor) {
     const char *name = descriptor->interface->of_modifiers;
     const struct fmha_key *key = &descriptor->key;
-    if (key->modifiers != 0 || key->modifier != 0 || key->kv_dtype != 0 || lacks_fields(key)) {
+    if ((key->modifiers & ~FMHA_KEY_ROWS_MASK) != 0 || key->modifier != 0 || key->kv_dtype != 0 || lacks_fields(key)) {
         return true;
     }
     for (int axis = 0; axis < 3 && name == NULL; axis++) {

@@ -138,6 +138,7 @@ enum {
     SCALE_RULE,
     FROM,
     PASS,
+    ROWS,
     MODIFIER
 };
 
@@ -170,6 +171,7 @@ const char *const fmha_key_field_names[FMHA_KEY_FIELDS] = {
     [SCALE_RULE] = "scale_rule",
     [FROM] = "from",
     [PASS] = "pass",
+    [ROWS] = "rows",
     [MODIFIER] = "modifier",
 };
 
@@ -242,6 +244,10 @@ static const struct {
     {FROM, FMHA_KEY_FROM_F32, "f32"},
     {PASS, FMHA_KEY_PASS_NUMBERS, "numbers"},
     {PASS, FMHA_KEY_PASS_SCALES, "scales"},
+    {ROWS, FMHA_KEY_ROWS_16, "16"},
+    {ROWS, FMHA_KEY_ROWS_32, "32"},
+    {ROWS, FMHA_KEY_ROWS_64, "64"},
+    {ROWS, FMHA_KEY_ROWS_128, "128"},
 };
 
 /* Where a modifier stands in fmha_key.modifiers. */
@@ -259,6 +265,7 @@ static const struct {
     [KV_SCALE] = {FMHA_KEY_KV_SCALE, 1},   [VALUES] = {FMHA_KEY_VALUES, 1},
     [ROTARY] = {FMHA_KEY_ROTARY, 2},       [SCALE_RULE] = {FMHA_KEY_SCALE_RULE, 1},
     [FROM] = {FMHA_KEY_FROM, 2},           [PASS] = {FMHA_KEY_PASS, 1},
+    [ROWS] = {FMHA_KEY_ROWS, 3},
 };
 
 static unsigned get_field(const struct fmha_key *key, int field) {

@@ -40,6 +40,9 @@ enum fmha_key_rotary { FMHA_KEY_ROTARY_OFF = 0, FMHA_KEY_ROTARY_NEOX = 1, FMHA_K
 enum fmha_key_values { FMHA_KEY_VALUES_ON = 0, FMHA_KEY_VALUES_OFF = 1 };
 enum fmha_key_from { FMHA_KEY_FROM_F16 = 0, FMHA_KEY_FROM_BF16 = 1, FMHA_KEY_FROM_F32 = 2 };
 enum fmha_key_pass { FMHA_KEY_PASS_NUMBERS = 0, FMHA_KEY_PASS_SCALES = 1 };
+/* Of decode: rows that an instance has room for in a workgroup. Any serves any number of them; the nearest that holds
+ * them serves it best. */
+enum fmha_key_rows { FMHA_KEY_ROWS_16 = 0, FMHA_KEY_ROWS_32 = 1, FMHA_KEY_ROWS_64 = 2, FMHA_KEY_ROWS_128 = 3 };
 enum fmha_key_partial { FMHA_KEY_PARTIAL_F32 = 0, FMHA_KEY_PARTIAL_SAME = 1 };
 /* In fmha_key.modifiers: each the factor of the value. */
 enum fmha_key_modifier {
@@ -57,6 +60,7 @@ enum fmha_key_modifier {
     FMHA_KEY_VARLEN = 1 << 12,
     FMHA_KEY_PAGED = 1 << 14,
     FMHA_KEY_PARTIAL = 1 << 15,    /* of merge: fmha_key_partial */
+    FMHA_KEY_ROWS = 1 << 22,       /* of decode: fmha_key_rows */
     FMHA_KEY_KV_SCALE = 1 << 16,   /* fmha_key_kv_scale */
     FMHA_KEY_SCALE_RULE = 1 << 17, /* fmha_key_scale_rule */
     FMHA_KEY_ROTARY = 1 << 24,     /* of append: fmha_key_rotary */
@@ -64,6 +68,8 @@ enum fmha_key_modifier {
     FMHA_KEY_FROM = 1 << 27,       /* of quantize: fmha_key_from */
     FMHA_KEY_PASS = 1 << 29,       /* of quantize: fmha_key_pass */
 };
+
+#define FMHA_KEY_ROWS_MASK (3u * FMHA_KEY_ROWS)
 
 #define FMHA_KEY_VERSION 1
 #define FMHA_KEY_GENERIC 0xff /* as gfx_minor and gfx_stepping of a target that leaves them open: gfx11-generic */
@@ -95,7 +101,8 @@ enum fmha_key_modifier {
  *                      4  alibi          10   head_scale            16     kv_scale, fmha_key_kv_scale
  *                     17  scale_rule, fmha_key_scale_rule    24-25  rotary, fmha_key_rotary
  *                     26  values, fmha_key_values            27-28  from, fmha_key_from
- *                     29  pass, fmha_key_pass                the others  0
+ *                     29  pass, fmha_key_pass                22-23  rows, fmha_key_rows
+ *                     the others  0
  */
 struct fmha_key {
     uint8_t version;                            /* FMHA_KEY_VERSION */
@@ -158,7 +165,7 @@ bool fmha_key_equal(const struct fmha_key *left, const struct fmha_key *right);
  * "v_layout", "align"; then the modifiers, "kv_dtype", "kv_scale", "values", "rotary", "scale_rule", "from" and "pass",
  * which are written where they are not off. The target is none of them. */
 #define FMHA_KEY_FIELDS_FIRST   7
-#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 22)
+#define FMHA_KEY_FIELDS         (FMHA_KEY_FIELDS_FIRST + 23)
 #define FMHA_KEY_FIELD_MODIFIER (FMHA_KEY_FIELDS - 1) /* the hash of a modifier from outside */
 extern const char *const fmha_key_field_names[FMHA_KEY_FIELDS];
 

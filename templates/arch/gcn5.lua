@@ -25,6 +25,14 @@ local qk = {
     [576] = load("arch/rdna3.lua").defaults.forward.qk.wave32[576],
 }
 
+-- Of decoding, as CDNA's; but sixteen rows of Q take registers for both operands, of which waves that share a tile of K have fewer.
+local decoding = load("arch/decode.lua")
+local decode = {
+    [128] = decoding.with_rows(decoding.wide[128], 4, 1, { block_k = 16, q_path = "lds" }),
+    [256] = decoding.with_rows(decoding.wide[256], 2, 2),
+    [576] = decoding.wide[576],
+}
+
 return {
     family = "gcn5",
     atoms = { f16 = "dot" },
@@ -40,7 +48,7 @@ return {
             kq = { wave64 = kq },
             qk = { wave64 = qk },
         },
-        decode = { orientation = "kq", kq = { wave64 = load("arch/decode.lua").wide } },
+        decode = { orientation = "kq", kq = { wave64 = decode } },
         mla = { wave64 = load("arch/mla.lua").wide },
         pack = { wave64 = { waves = 4 } },
         merge = { wave64 = { waves = 1 } },

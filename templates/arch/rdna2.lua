@@ -21,14 +21,14 @@ local qk = {
 }
 -- Of decoding, as RDNA3's; but a product takes registers for the lanes of both operands, so that K straight from memory fits up to 128 dimensions
 -- of a wave.
-local narrow = load("arch/decode.lua").narrow
+local decoding = load("arch/decode.lua")
 local decode = {
-    [128] = narrow[128],
-    [256] = {
+    [128] = decoding.narrow[128],
+    [256] = decoding.with_rows({
         block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         kv_dtype = { waves = 2, v_waves = 2, k_path = "direct", q_path = "register" },
-    },
-    [576] = narrow[576],
+    }, 4, 2),
+    [576] = decoding.narrow[576],
 }
 
 return {

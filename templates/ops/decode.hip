@@ -4,6 +4,10 @@
 //% --   partials  with more splits than one, each leaves its own O, divided by its own l, and its own LSE, as f32, for --op merge
 //% if spec.orientation ~= "kq" then fail("--op decode is built for --orientation kq") end
 //% if spec.gqa > 1 then fail("--op decode takes all query heads of a key head: leave out --gqa") end
+//% if tonumber(spec.rows or 0) > spec.block_m then
+//%     fail("--rows " .. spec.rows .. " with --block-m " .. spec.block_m .. ": expected a workgroup with room for as many: --block-m " .. spec.rows ..
+//%          " where head dimension " .. spec.head_dim .. " leaves room for it, or --rows 16")
+//% end
 //% if spec.block_mask == "on" then fail("--block-mask is built for --op forward") end
 //% if spec.dropout == "on" then fail("--dropout is built for --op forward") end
 //%

@@ -212,7 +212,7 @@ Test(spec, an_operation_has_its_rows_alone) {
     cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_FROM || id == SPEC_PASS ||
-                      id == SPEC_ROTARY || id == SPEC_SCALE_RULE;
+                      id == SPEC_ROTARY || id == SPEC_SCALE_RULE || id == SPEC_ROWS;
         cr_assert_eq(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), !others, "%s", spec_fields[id].name);
         cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
     }

@@ -21,7 +21,7 @@ count() {
 }
 if [ "${2:-}" = compile ]; then
     "$fmhagen" library lib --arch $chips --preset llm-inference
-    count llm-inference $chips 276
+    count llm-inference $chips 310
     "$fmhagen" library lib --arch gfx1151 --preset all
     count all gfx1151 772
     exit 0
@@ -29,6 +29,6 @@ fi
 "$fmhagen" library lib --arch $chips --preset minimal --no-compile >/dev/null
 count minimal $chips 8
 "$fmhagen" library lib --arch gfx1103,gfx1151 --preset llm-inference --no-compile >/dev/null
-count llm-inference gfx1103,gfx1151 276
+count llm-inference gfx1103,gfx1151 310
 "$fmhagen" library lib --arch gfx1151 --preset all --no-compile >/dev/null
 count all gfx1151 772

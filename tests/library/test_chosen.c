@@ -6,7 +6,7 @@
 
 #include "dispatch.h"
 
-#define INSTANCES 276
+#define INSTANCES 310
 
 struct taken {
     char name[256];

@@ -457,6 +457,35 @@ static void check_splits(const struct shape *s, const char *what) {
     }
 }
 
+/* ---- What is asked without tensors ---- */
+
+static fmha_decode_problem sizes(int64_t batch, int64_t heads_q, int64_t heads_k, int64_t seqlen_q, int64_t seqlen_k) {
+    fmha_decode_problem problem = FMHA_DECODE_PROBLEM_INIT;
+    problem.dtype = FMHA_DTYPE_F16;
+    problem.head_dim = DIM;
+    problem.scale = 1;
+    problem.batch = batch;
+    problem.heads_q = heads_q;
+    problem.heads_k = heads_k;
+    problem.seqlen_q = seqlen_q;
+    problem.seqlen_k = seqlen_k;
+    return problem;
+}
+
+struct told {
+    int count;
+    char text[4096];
+};
+
+static void tell(void *context, const fmha_consideration *consideration) {
+    struct told *told = context;
+    size_t length = strlen(told->text);
+    bool whole = strcmp(consideration->library, "splits") == 0;
+    snprintf(told->text + length, sizeof told->text - length, "%s%s: %s\n", consideration->taken ? "* " : "",
+             whole ? consideration->library : consideration->instance, consideration->verdict);
+    told->count++;
+}
+
 /* ---- What is computed ---- */
 
 static const struct shape plain = {2, 4, 2, 2, 700, NULL, NULL, FMHA_MASK_CAUSAL_BOTTOM_RIGHT, 0, 0, 0, 0, 0};
@@ -504,6 +533,30 @@ Test(decode, padded_and_paged_batches) {
     check_splits(&shape, "paged");
     shape.window_left = 40;
     check_splits(&shape, "paged, with a window");
+}
+
+/* Of several instances the one whose workgroups hold the rows of a key head is taken, the smallest such; without one
+ * the largest. */
+Test(decode, rows_of_a_key_head_decide_which_instance_serves) {
+    static const struct {
+        int64_t heads_q, seqlen_q;
+        const char *taken;
+    } cases[] = {{2, 16, "* fmha_decode_gfx1151_f16_d64_causal_m16k32w1_kdirect"},
+                 {2, 17, "* fmha_decode_gfx1151_f16_d64_causal_r64_m64k32w4"},
+                 {8, 16, "* fmha_decode_gfx1151_f16_d64_causal_r64_m64k32w4"},
+                 {8, 17, "* fmha_decode_gfx1151_f16_d64_causal_r64_m64k32w4"}};
+    made_add_library("decode", "--op decode --hd 64 --causal --rows 16,64");
+    made_add_library("merge", "--op merge");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct told told = {.count = 0};
+        fmha_decode_problem problem = sizes(1, cases[i].heads_q, 2, cases[i].seqlen_q, 100);
+        problem.mask = FMHA_MASK_CAUSAL_BOTTOM_RIGHT;
+        cr_assert_eq(fmha_decode_explain(device, &problem, tell, &told), FMHA_OK, "%s", fmha_last_error());
+        cr_expect_not_null(strstr(told.text, cases[i].taken), "%zu: %s", i, told.text);
+    }
+    const struct shape shape = {
+        .batch = 2, .heads_q = 20, .heads_k = 2, .seqlen_q = 3, .seqlen_k = 290, .mask = FMHA_MASK_CAUSAL_BOTTOM_RIGHT};
+    check_splits(&shape, "30 rows of each key head");
 }
 
 Test(decode, caches_of_small_formats) {
@@ -653,19 +706,6 @@ Test(decode, is_made_by_the_generator_where_no_library_has_it) {
 static void expect(fmha_status got, fmha_status status, const char *text) {
     cr_expect_eq(got, status, "%s: %s", fmha_status_name(got), fmha_last_error());
     cr_expect_str_eq(fmha_last_error(), text);
-}
-
-static fmha_decode_problem sizes(int64_t batch, int64_t heads_q, int64_t heads_k, int64_t seqlen_q, int64_t seqlen_k) {
-    fmha_decode_problem problem = FMHA_DECODE_PROBLEM_INIT;
-    problem.dtype = FMHA_DTYPE_F16;
-    problem.head_dim = DIM;
-    problem.scale = 1;
-    problem.batch = batch;
-    problem.heads_q = heads_q;
-    problem.heads_k = heads_k;
-    problem.seqlen_q = seqlen_q;
-    problem.seqlen_k = seqlen_k;
-    return problem;
 }
 
 static size_t workspace(fmha_decode_problem problem, int64_t splits) {
@@ -824,20 +864,6 @@ Test(decode, refuses_latent_problems) {
              "_INIT",
              sizeof problem);
     expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT, text);
-}
-
-struct told {
-    int count;
-    char text[4096];
-};
-
-static void tell(void *context, const fmha_consideration *consideration) {
-    struct told *told = context;
-    size_t length = strlen(told->text);
-    bool whole = strcmp(consideration->library, "splits") == 0;
-    snprintf(told->text + length, sizeof told->text - length, "%s%s: %s\n", consideration->taken ? "* " : "",
-             whole ? consideration->library : consideration->instance, consideration->verdict);
-    told->count++;
 }
 
 Test(decode, explains_the_splits) {
