@@ -55,7 +55,7 @@
 //% if small and spec.v_path == "gather" then fail(option .. " with --v-path gather: V is converted by eights: use --v-path lds") end
 //% if mx then
 //%     for _, dimension in ipairs { spec.head_dim, spec.head_dim_v } do
-//%         if dimension % 32 ~= 0 then fail(option .. ": expected head dimensions of whole scales, multiples of 32, got " .. dimension) end
+//%         if dimension % 32 ~= 0 then fail(option .. ": expected head dimensions of whole scales, multiples of 32, got " .. dimension .. ": use --kv-dtype e4m3") end
 //%     end
 //% end
 //%

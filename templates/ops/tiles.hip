@@ -160,7 +160,6 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
 //% local v_step = v_transposed and BK or "(" .. BK .. " * keys.v_stride)" -- elements from tile to tile
 //%
-//% if cache.token and not v_lds then fail("--kv-scale token: scales reach all waves beside V's tile in LDS: use --v-path lds") end
 //% tiles.scale_bytes = cache.token and 8 * BK or 0 -- of K, then of V
 //% tiles.k_elements, tiles.v_elements = k_way and k_way.lds_elements or 0, v_way and v_way.lds_elements or 0
 //% tiles.lds = k_way or v_way

@@ -42,4 +42,7 @@ refused "--kv-math native with --v-path transpose: V's bytes are transposed on t
     --kv-dtype fp8 --kv-math native --v-path transpose
 refused '--kv-math native with --dropout: weights above 1 would leave the range of fp8: use --kv-math convert' --kv-dtype fp8 --kv-math native --dropout
 refused '--kv-math native with --v-waves 2: the scale of a row of Q is found by one wave: use --v-waves 1' --kv-dtype fp8 --kv-math native --v-waves 2
+arch=gfx1201
+refused '--kv-dtype mxfp4: expected head dimensions of whole scales, multiples of 32, got 80: use --kv-dtype e4m3' --hd-v 80 --kv-dtype mxfp4
+refused '--kv-dtype e4m3 with --v-path transpose: the loads transpose 16-bit elements: use --v-path lds' --kv-dtype e4m3 --v-path transpose
 exit $failed
