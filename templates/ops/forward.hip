@@ -177,7 +177,7 @@
 //% if lds_bytes > arch.lds_bytes then
 //%     local columns = cache.mx and 32 or key_rows
 //%     local least = (spec.head_dim_v + 8 * columns - 1) // (8 * columns) * columns -- columns of a slice of eight
-//%     local fits_sliced = DV > least and lds_bytes - cache.cell_bytes * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
+//%     local fits_sliced = not latent and sharing == 1 and DV > least and lds_bytes - cache.cell_bytes * tiles.v_elements * (DV - least) // DV <= arch.lds_bytes
 //%     fail("head dimension " .. D .. " with --block-m " .. spec.block_m .. " and --block-k " .. BK .. " needs " .. lds_bytes .. " bytes of LDS; " ..
 //%          arch.name .. " has " .. arch.lds_bytes .. " for a workgroup: use a smaller --block-m or --block-k" ..
 //%          (fits_sliced and ", or more --v-slices" or ""))
