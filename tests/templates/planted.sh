@@ -170,7 +170,7 @@ plant 'waves: all have the first dimensions of Q' ops/forward.hip 's/rows\.k_fir
 plant 'waves: scores are read before they are there' $kq '/^FMHA_INLINE void fmha_add_scores/,/^}/ s/    fmha_barrier();//' "$waves"
 latent='--op mla --causal --shape 1,16,1,2,40'
 plant 'mla: V from column 64 on' ops/forward.hip 's/keys\.v = keys\.k;/keys.v = keys.k + 64;/' "$latent"
-plant 'mla: what is not V of a row is the first of it' ops/forward.hip '/keys\.k += \$(DV);/d' "$latent"
+plant 'mla: what is not V of a row is the first of it' ops/forward.hip '/keys\.k += /d' "$latent"
 plant 'mla: what is not V of a row is left out' ops/tiles.hip 's/if (fmha_k_shares(keys\.thread)) {/if (false) {/' "$latent"
 plant 'mla: rows of K in the order of memory' ops/way_eights.hip 's/keys\.k_lds + fmha_lds_row(row \* 8 + j)/keys.k_lds + (row * 8 + j)/' "$latent"
 plant 'mla: scales of K from the first of a row on' ops/forward.hip '/(scales) += \$(DV \/\/ 32);/d' "$latent --kv-dtype mxfp4"
