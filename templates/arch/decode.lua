@@ -19,6 +19,9 @@ local beyond = {
     kv_dtype = { waves = 4, v_waves = 4, q_path = "register" },
     native = { matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, q_path = "lds" },
 }
+-- Beyond 256, bytes multiplied as they are have two slices of the columns of V: one wave has no room for all.
+local sliced = with_rows(beyond, 1, 1)
+sliced.native = { matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, v_slices = 2, q_path = "lds" }
 
 return {
     with_rows = with_rows,
@@ -37,12 +40,13 @@ return {
         -- Four waves share sixteen rows: one wave has no room for so many columns of O.
         [576] = {
             block_m = 16, block_k = 16, waves = 4, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, v_waves = 4,
+            native = { waves = 1, v_waves = 1, v_slices = 3, q_path = "lds" },
         },
     },
     -- 256 and more registers of 64 lanes
     wide = {
         [128] = with_rows({ block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32" } }, 8, 1),
         [256] = with_rows(beyond, 4, 1, { q_path = "lds" }),
-        [576] = beyond,
+        [576] = sliced,
     },
 }

@@ -37,7 +37,7 @@ local kq = {
     },
     [320] = {
         matrix = "16x16", block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
-        transposed = { v_path = "lds" }, native = { v_path = "lds" },
+        transposed = { v_path = "lds" }, native = { v_path = "lds", matrix = "16x16x32" },
     },
     [576] = {
         matrix = "16x16", block_m = 128, block_k = 16, waves = 8, k_path = "lds", v_path = "transpose", q_path = "register", pipeline = 1, gqa = 1,
