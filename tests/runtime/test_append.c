@@ -8,7 +8,7 @@
 #include "fmha.h"
 #include "made_support.h"
 
-TestSuite(append, .init = made_set_up, .fini = made_tear_down, .timeout = 120);
+TestSuite(append, .init = made_set_up, .fini = made_tear_down, .timeout = 240);
 
 enum { BATCH = 2, HEADS = 3, NEW = 4, DIM = 16, DIM_V = 8, ROOM = 20, PAGE = 4, PAGES = 12 };
 
@@ -240,7 +240,7 @@ static void append_and_decode(int32_t kv_dtype, int32_t kv_scale) {
 }
 
 /* The emulated device compiles kernels of decoding for a while: a scale for each key with FMHA_TEST_LONG=1. */
-Test(append, decoding_finds_what_was_appended, .timeout = 240) {
+Test(append, decoding_finds_what_was_appended) {
     const char *all = getenv("FMHA_TEST_LONG");
     made_add_library("append", "--op append --hd 64 --paged --kv-dtype mxfp4");
     made_add_library("decode", "--op decode --hd 64 --causal --paged --kv-dtype mxfp4");
