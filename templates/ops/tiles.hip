@@ -129,8 +129,9 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //%
 //% include("ops/way_rows.hip")
 //% k_way, v_way = false, false
-//% -- Of MLA V is a part of K's rows: where both go to LDS, what brings V's tile leaves its dimensions in K's as well, and K's way brings the others.
-//% tiles.latent = forward.k == forward.v and k_lds and v_lds
+//% -- Of MLA V is a part of K's rows: where both go to LDS through registers, what brings V's tile leaves its dimensions in K's as well, and K's way
+//% -- brings the others.
+//% tiles.latent = forward.k == forward.v and k_lds and spec.v_path == "lds"
 //% local k_own = k_lds and not (tiles.latent and D == DV) -- there is a way of K's own
 //% if k_own and tiles.latent then
 //%     k_way = way_rows("k", BK, D - DV, { placed = true, pitch = DP + cache.pad(), lds = "keys.k_lds + " .. DV })

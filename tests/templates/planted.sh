@@ -190,6 +190,7 @@ plant 'cdna: K lands where it is read' ops/way_async.hip 's/\*to = keys.k_lds + 
 arch=gfx950
 plant 'cdna4: halves of a wave keep their own maximum' $lanes 's/x = __builtin_fmaxf(\(low\|own\), \(high\|other\));/x = \1;/' '--hd 64'
 plant 'cdna4: halves of a wave keep their own sum' $lanes 's/x = \(low\|own\) + \(high\|other\);/x = \1 + \1;/' '--hd 64'
+plant 'mla: V for itself, and K by what brings it' ops/tiles.hip 's/and k_lds and spec\.v_path == "lds"/and k_lds and v_lds/' '--op mla --hd 96 --hd-v 64 --v-path transpose --shape 1,12,1,2,40'
 arch=gfx90a
 plant 'gfx90a: small weights in f16 are lost' arch/gfx90a.lua 's/^chip\.p_shift.*//' '--hd 64'
 plant 'gfx90a: l as large as the weights' ops/forward.hip 's/l = p_shift and .*, *$/l = "l",/' '--hd 64'
