@@ -58,8 +58,8 @@
 //% -- Which share of a tile is a thread's: it is shared out in columns of a row, as many as the next power of two, so that share i of a thread is a
 //% -- fixed number of rows below its share 0. Threads for which no column or row is left load what their neighbour loads, and store nothing.
 //% -- A row of more columns than 32 is cut into equal parts where that leaves fewer shares: then neighbouring shares are parts of one row.
-//% -- `width`: units of a column.
-//% tiles.split = function(kind, rows, all, width)
+//% -- `width`: units of a column. `run`: columns of a part are a multiple of it; nil: any number.
+//% tiles.split = function(kind, rows, all, width, run)
 //%     local row, column, shares = "fmha_" .. kind .. "_row", "fmha_" .. kind .. "_column", "fmha_" .. kind .. "_shares"
 //%     local function shares_of(parts)
 //%         local apart = threads // tiles.power_of_two(all // parts)
@@ -67,7 +67,7 @@
 //%     end
 //%     local parts = 1
 //%     for p = 2, all > 32 and all or 1 do
-//%         if all % p == 0 and shares_of(p) < shares_of(parts) then parts = p end
+//%         if all % p == 0 and all // p % (run or 1) == 0 and shares_of(p) < shares_of(parts) then parts = p end
 //%     end
 //%     local real = all // parts -- columns of a part
 //%     local columns = tiles.power_of_two(real)

@@ -5,7 +5,7 @@
 //% local width = 8
 //% while width > (cache.native and 4 or 2) and not cache.mx and (BK // 8) * tiles.power_of_two(DV // width) < threads do width = width // 2 end
 //% local pairs = width // 2
-//% local split = tiles.split("v", BK // 8, DV // width, cache.units(width))
+//% local split = tiles.split("v", BK // 8, DV // width, cache.units(width), cache.mx and 4) -- four lanes share scales of mxfp4
 //% local column_of, share = split.column("thread"), split.from("v_tile", "keys.v_stride", 8, "j")
 //% local pitch, row_bytes, units, bytes = BK + cache.pad(), cache.row_bytes("keys.v_stride"), cache.units(width), cache.bytes(width)
 //% local words = (bytes + 3) // 4 -- of a key, as they are in memory

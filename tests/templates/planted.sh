@@ -286,5 +286,6 @@ plant 'small: one kind of fp8 for the other' $cache 's/"device\/fp8_" \.\. kind 
 plant 'small: the other nibble first' $cache 's/return \$(load);/return ($(load) >> 4 \& 0x0f0f0f0f) | ($(load) << 4 \& 0xf0f0f0f0);/' "$mxfp4 $some"
 plant 'small: the scale of the next block of K' ops/way_rows.hip 's/(keys, \$(place), column)/(keys, $(place), column ^ 1)/' "$mxfp4 $some"
 plant 'small: scales of the first lane' ops/way_eights.hip 's/j \/\/ 2 \* 0x55/0/' "$mxfp4 $some"
+plant 'small: lanes of a scale in two parts of a row' ops/way_eights.hip 's/, cache\.mx and 4)/)/' '--op decode --hd 32 --hd-v 352 --kv-dtype mxfp4 --waves 1 --v-waves 1 --shape 1,3,1,2,37'
 plant 'small: pages of scales of V by those of K' $pages 's/of_k ? keys\.k_scale_page : keys\.v_scale_page/keys.k_scale_page/' "$mxfp4 $some --paged"
 exit $failed
