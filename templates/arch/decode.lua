@@ -27,10 +27,11 @@ return {
     with_rows = with_rows,
     -- 256 registers of 32 lanes
     narrow = {
-        -- Conversions of small formats take registers, too: then two waves share sixteen rows where one has just enough.
+        -- Conversions of small formats take registers, too, most of all to bf16: then two waves share sixteen rows.
         [128] = with_rows({
             block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
-            mxfp4 = { waves = 2, v_waves = 2 },
+            kv_dtype = { waves = 2, v_waves = 2 },
+            native = { waves = 1, v_waves = 1 },
         }, 8, 1),
         [256] = with_rows({
             block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
