@@ -734,7 +734,7 @@ typedef struct fmha_quantize_problem {
                           written: float32, of the tensor one, of heads [heads] by stride_head, of tokens
                           [batch][heads][seqlen]; of mxfp4 bytes [batch][heads][seqlen][ceil(head_dim / 32)] */
     void *workspace;   /* device memory of fmha_quantize_workspace_bytes, aligned to 4; NULL where that is 0. Launches
-                          that   may run at once need one each */
+                          that may run at once need one each */
     size_t workspace_bytes;
     void *stream; /* the driver's stream (hipStream_t); NULL: the default stream */
 } fmha_quantize_problem;

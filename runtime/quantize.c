@@ -65,20 +65,24 @@ static fmha_status check(const fmha_quantize_problem *p) {
     return FMHA_OK;
 }
 
-/* How many workgroups look for one scale, and how many scales there are. */
-static void set_parts(const fmha_quantize_problem *p, struct request *request) {
+/* How many workgroups look for one scale, and how many scales there are. False when what they leave has no size. */
+static bool set_parts(const fmha_quantize_problem *p, struct request *request) {
     int64_t scales = p->share == FMHA_SHARE_HEAD ? p->heads : 1, parts = 1;
     if (request->finds_scales) {
         int64_t rows;
         bool many = __builtin_mul_overflow(p->batch, p->heads / scales, &rows) ||
                     __builtin_mul_overflow(rows, p->seqlen, &rows) || rows > (int64_t)PARTS_MAX * PART_ROWS;
         parts = many ? PARTS_MAX : (rows + PART_ROWS - 1) / PART_ROWS;
+        if (scales > INT64_MAX / (int64_t)sizeof(float) / parts) {
+            return false;
+        }
         request->workspace_bytes = (size_t)(scales * parts) * sizeof(float);
     }
     int64_t *value = request->operands.value;
     value[FMHA_VALUE_PARTS] = parts;
     value[FMHA_VALUE_SCALES] = scales;
     value[FMHA_VALUE_STRIDE_SCALE_PARTIAL_HEAD] = request->finds_scales && scales > 1 ? parts : 0;
+    return true;
 }
 
 static fmha_status take_tensors(const fmha_quantize_problem *p, bool launch, struct request *request) {
@@ -175,7 +179,12 @@ static fmha_status read_problem(const fmha_device *device, const fmha_quantize_p
     value[FMHA_VALUE_SEQLEN_K] = p->seqlen;
     value[FMHA_VALUE_HEAD_DIM] = p->head_dim;
     set_key(p, device, &request->key);
-    set_parts(p, request);
+    if (!set_parts(p, request)) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_quantize: heads: expected a workspace of less than 2^63 bytes, got %lld heads with a "
+                         "scale each; quantize fewer heads at once",
+                         (long long)p->heads);
+    }
     status = take_tensors(p, launch, request);
     return status == FMHA_OK ? take_workspace(p, launch, request) : status;
 }

@@ -211,6 +211,13 @@ Test(quantizing, wrong_problems_are_refused) {
              problem.workspace);
     expect_error(problem, text);
     problem = plain();
+    problem.share = FMHA_SHARE_HEAD;
+    problem.heads = (int64_t)1 << 62; /* a part of each is four bytes: 2^64 together */
+    cr_expect_eq(fmha_quantize_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT);
+    cr_expect_str_eq(fmha_last_error(), "fmha_quantize: heads: expected a workspace of less than 2^63 bytes, got "
+                                        "4611686018427387904 heads with a scale each; quantize fewer heads at once");
+    cr_expect_eq(bytes, 0);
+    problem = plain();
     problem.batch = 0;
     cr_expect_eq(fmha_quantize(device, &problem), FMHA_OK, "%s", fmha_last_error());
 }
