@@ -80,9 +80,10 @@ static bool find_partials(const struct fmha_split_keys *split, const struct fmha
     partials->splits = number_of(split);
     partials->batch = packed ? 1 : value[FMHA_VALUE_BATCH];
     partials->rows = packed ? value[FMHA_VALUE_TOKENS_Q] : value[FMHA_VALUE_SEQLEN_Q];
-    int64_t copies;
-    return !__builtin_mul_overflow(partials->splits, partials->batch, &copies) &&
-           partial_bytes(copies, value[FMHA_VALUE_HEADS_Q], partials->rows, value[FMHA_VALUE_HEAD_DIM_V],
+    int64_t copies, heads = value[FMHA_VALUE_HEADS_Q];
+    /* Without sequences or heads nothing is launched, but strides are made of the other sizes. */
+    return !__builtin_mul_overflow(partials->splits, partials->batch > 0 ? partials->batch : 1, &copies) &&
+           partial_bytes(copies, heads > 0 ? heads : 1, partials->rows, value[FMHA_VALUE_HEAD_DIM_V],
                          &partials->bytes) &&
            ((partials->all = partials->batch * value[FMHA_VALUE_HEADS_Q] * partials->rows), true);
 }

@@ -790,6 +790,11 @@ Test(decode, refuses) {
     expect(fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
            "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
            "splits");
+    problem = sizes(0, INT64_MAX / 32, 1, 1, 5); /* whose rows of O have no stride from batch to batch */
+    problem.splits = 2;
+    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+           "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
+           "splits");
     problem = sizes(1, 2, 1, 1, 5);
     problem.softcap = -1;
     expect(
