@@ -559,6 +559,39 @@ Test(decode, rows_of_a_key_head_decide_which_instance_serves) {
     check_splits(&shape, "30 rows of each key head");
 }
 
+/* Runs fmhagen for one instance of decoding; whether it makes it. */
+static bool is_made(const char *arch, int head_dim, int rows) {
+    char command[1024];
+    snprintf(command, sizeof command, "'%s' --op decode --arch %s --hd %d --rows %d >/dev/null 2>&1", FMHAGEN_PATH,
+             arch, head_dim, rows);
+    return system(command) == 0;
+}
+
+/* The rows that are asked for where a key head has more than any instance are the most that one is made for, of every
+ * kind of chip and head dimension: else an instance that does not exist would be asked for, or none of the largest. */
+Test(decode, as_many_rows_are_asked_for_as_instances_have) {
+    static const char *const chips[] = {"gfx906", "gfx908", "gfx942", "gfx950", "gfx1030", "gfx1151", "gfx1200"};
+    static const int head_dims[] = {128, 136, 256, 264};
+    for (size_t at = 0; at < sizeof chips / sizeof chips[0] * 4; at++) {
+        const char *arch = chips[at / 4];
+        char name[32];
+        struct told told = {.count = 0};
+        fmha_device *chip;
+        fmha_decode_problem problem = sizes(1, 1000, 1, 1, 100);
+        int waves = 0;
+        problem.head_dim = head_dims[at % 4];
+        snprintf(name, sizeof name, "emu:%s", arch);
+        cr_assert_eq(fmha_device_open(name, &chip), FMHA_OK, "%s", fmha_last_error());
+        cr_expect_eq(fmha_decode_explain(chip, &problem, tell, &told), FMHA_ERROR_NO_INSTANCE);
+        fmha_device_close(chip);
+        cr_assert_eq(sscanf(told.text, "splits: %*d: 1 x 1 x %*d workgroups of %d wave", &waves), 1, "%s", told.text);
+        int rows = 16 * waves; /* as the line counts them: a wave for each sixteen */
+        cr_expect(is_made(arch, problem.head_dim, rows), "%s, %d dimensions: %d rows", arch, problem.head_dim, rows);
+        cr_expect(rows == 128 || !is_made(arch, problem.head_dim, 2 * rows), "%s, %d dimensions: not %d rows", arch,
+                  problem.head_dim, rows);
+    }
+}
+
 Test(decode, caches_of_small_formats) {
     const int32_t lengths_k[] = {290, 33};
     struct shape shape = plain;
