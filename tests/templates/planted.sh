@@ -4,8 +4,9 @@
 . "$2/tests/templates/planting.sh"
 
 kq=ops/forward_kq.hip
+plant "v by k's row stride" ops/forward.hip 's/keys\.v_stride = \$(v_row)/keys.v_stride = $(k_row)/' '--hd 64'
 for axis in batch head row; do
-    plant "v by k's $axis stride" ops/forward.hip "s/arguments\.stride_v_$axis/arguments.stride_k_$axis/" '--hd 64'
+    [ $axis = row ] || plant "v by k's $axis stride" ops/forward.hip "s/arguments\.stride_v_$axis/arguments.stride_k_$axis/" '--hd 64'
     o=$kq
     [ $axis != batch ] || o=ops/forward.hip
     plant "o by q's $axis stride" $o "s/arguments\.stride_o_$axis/arguments.stride_q_$axis/" '--hd 64'
@@ -174,7 +175,6 @@ plant 'mla: what is not V of a row is the first of it' ops/forward.hip '/keys\.k
 plant 'mla: what is not V of a row is left out' ops/tiles.hip 's/if (fmha_k_shares(keys\.thread)) {/if (false) {/' "$latent"
 plant 'mla: rows of K in the order of memory' ops/way_eights.hip 's/keys\.k_lds + fmha_lds_row(row \* 8 + j)/keys.k_lds + (row * 8 + j)/' "$latent"
 plant 'mla: scales of K from the first of a row on' ops/forward.hip '/(scales) += \$(DV \/\/ 32);/d' "$latent --kv-dtype mxfp4"
-plant 'pages: those of the tile behind a window' $spans 's|or "fmha_min(tile + 1, tiles - 1)") end|or "tile + 1") end|' "$decode --paged"
 
 lanes=atoms/lanes_gcn.hip
 arch=gfx942
@@ -232,7 +232,7 @@ plant 'pages: in 32 bits' $pages 's/(i64)page \* page_stride/(i64)(int)(page * (
 plant 'pages: of the tile before' $pages 's/fmha_min(tile + 2, tiles - 1)/fmha_min(tile + 1, tiles - 1)/' "$lengths"
 plant 'pages: rows are read before they are there' $pages '/if pages\.between then/{n;s/fmha_barrier();//}' "$lengths"
 plant 'pages: rows of the next tile' $pages 's/(keys\.rows_at ^ " \.\. entries \.\. ")/keys.rows_at/' "$lengths --k-path direct"
-plant 'pages: waves share a list without a barrier' $pages 's/lds \.\. " + wave \* " \.\. rows/lds/' "$lengths --k-path direct --v-path gather"
+plant 'pages: waves share a list without a barrier' $pages 's/lds \.\. " + wave \* " \.\. rows \* lists/lds/' "$lengths --k-path direct --v-path gather"
 plant 'pages: infinities of V from page 0' ops/tiles.hip 's/fmha_page(keys, (u32)key), keys\.v_page/0, keys.v_page/' '--hd 64 --paged --causal'
 
 # MLA on the scaled matrix instructions.
