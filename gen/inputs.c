@@ -304,6 +304,8 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         put_nan_visible(problem, &q, &k, &v);
     if (kind == INPUT_NAN_HIDDEN)
         put_nan_hidden(problem, &k, &v);
+    if (problem->v_in_k) /* what is not finite in V is not in K either: no score would be */
+        return;
     if (kind == INPUT_LONE_V)
         put_lone_v(problem, &v);
     if (kind == INPUT_STREWN_V)

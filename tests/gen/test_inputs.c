@@ -139,3 +139,18 @@ Test(inputs, infinities_of_v_lie_within_each_sequence) {
         }
     }
 }
+
+/* V a part of K's rows has no memory of its own, nor anything in K that is not finite. */
+Test(inputs, nothing_is_put_where_v_is_part_of_k) {
+    static const enum input_kind kinds[] = {INPUT_INFINITE_V, INPUT_LONE_V, INPUT_STREWN_V};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct reference_problem problem = plain_problem(REFERENCE_MASK_NONE);
+        problem.v_in_k = true;
+        uint16_t none[8] = {0};
+        inputs_make(kinds[i], &problem, HALF_F16, 1, q, k, none);
+        for (size_t n = 0; n < sizeof none / sizeof *none; n++)
+            cr_assert(none[n] == 0);
+        for (size_t n = 0; n < sizeof k / sizeof *k; n++)
+            cr_assert(isfinite(half_to_double(HALF_F16, k[n])));
+    }
+}
