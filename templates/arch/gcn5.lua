@@ -7,7 +7,10 @@
 -- the LDS holds 48 rows of Q beside K and V, and from 328 dimensions on 32 rows beside V alone.
 local kq = {
     [64] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
-    [128] = { block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1 },
+    [128] = {
+        block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+        token = { block_m = 128 }, -- the scales of each key have no room beside three tiles of Q and a list of pages
+    },
     [256] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         transposed = { block_m = 32, waves = 2 },
