@@ -290,7 +290,7 @@ static bool run_kernel(struct work *work, struct merging *merging) {
     for (int64_t i = 0; i < rows_of(&merging->shape); i++)
         memcpy(&merging->got_lse[i], &(uint32_t){EXECUTE_POISON_F32}, sizeof(float));
     for (int side = 0; done && side < sides; side++) {
-        arrays[side].owned = arrays[side].output ? owned : NULL;
+        arrays[side].owned = arrays[side].output && session->rows != ROWS_ALL ? owned : NULL;
         done = array_send(&arrays[side], device, contents[side], session->error);
         operands.buffer[side_buffers[side]] = done ? array_address(&arrays[side]) : NULL;
     }

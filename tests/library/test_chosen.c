@@ -181,7 +181,7 @@ Test(chosen, each_instance_of_llm_inference, .timeout = 120) {
     }
     for (unsigned i = 0; i < 16; i++)
         check_append(device, i & 1 ? FMHA_KEY_BF16 : FMHA_KEY_F16, i & 2 ? 128 : 64, i & 4, i & 8, names, &count);
-    cr_assert_eq(count, INSTANCES);
+    cr_assert_eq(count, INSTANCES - 34); /* those of decoding, 28, and of merging, 6, test_decode runs */
     fmha_device_close(device);
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     cr_assert_eq(system(command), 0);

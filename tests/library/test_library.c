@@ -60,23 +60,24 @@ Test(library, presets_have_as_many_members_as_is_documented) {
 Test(library, options_beside_a_preset_keep_some_of_its_members) {
     struct spec_choices choices = {.arch = "gfx1151"};
     choices.field[SPEC_HEAD_DIM] = "192";
-    cr_assert_eq(count_members("llm-inference", &choices), 48 + 20); /* with V of 192 and of 128; and pack and append */
+    cr_assert_eq(count_members("llm-inference", &choices),
+                 48 + 54); /* with V of 192 and of 128; and the other operations */
     choices.field[SPEC_HEAD_DIM_V] = "128";
-    cr_assert_eq(count_members("llm-inference", &choices), 24 + 20);
+    cr_assert_eq(count_members("llm-inference", &choices), 24 + 54);
     choices.field[SPEC_DTYPE] = "bf16";
-    cr_assert_eq(count_members("llm-inference", &choices), 12 + 20);
+    cr_assert_eq(count_members("llm-inference", &choices), 12 + 54);
     choices.field[SPEC_WAVE] = "64,32"; /* the preset leaves it open */
-    cr_assert_eq(count_members("llm-inference", &choices), 24 + 20);
+    cr_assert_eq(count_members("llm-inference", &choices), 24 + 54);
     choices.field[SPEC_ALIGN] = "2";
     choices.field[SPEC_BLOCK_M] = "64"; /* which those others do not have */
-    cr_assert_eq(count_members("llm-inference", &choices), 8 + 20);
+    cr_assert_eq(count_members("llm-inference", &choices), 8 + 54);
     struct spec_choices serving = {.arch = "gfx1151"};
     serving.field[SPEC_VARLEN] = "packed";
-    cr_assert_eq(count_members("llm-inference", &serving), 40 + 20);
+    cr_assert_eq(count_members("llm-inference", &serving), 40 + 54);
     serving.field[SPEC_PAGED] = "on";
     serving.field[SPEC_WINDOW] = "none";
     serving.field[SPEC_SOFTCAP] = "on,off"; /* the preset leaves it open */
-    cr_assert_eq(count_members("llm-inference", &serving), 24 + 20);
+    cr_assert_eq(count_members("llm-inference", &serving), 24 + 54);
     struct spec_choices both = {.arch = "gfx1151"};
     both.field[SPEC_HEAD_DIM] = "128,64";
     cr_assert_eq(count_members("minimal", &both), 4 + 4);
