@@ -11,16 +11,9 @@
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_forward_problem *given, bool launch,
                                 struct fmha_attention *request) {
-    if (device == NULL || given == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_forward: expected a device and a problem, got NULL; pass a valid "
-                                              "pointer");
-    }
     fmha_forward_problem room;
-    const fmha_forward_problem *p = given;
-    if (given->struct_bytes != sizeof room) {
-        p = fmha_problem_adapt("fmha_forward", "fmha_forward_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST,
-                               &room, sizeof room);
-    }
+    const fmha_forward_problem *p = fmha_problem_begin("fmha_forward", "fmha_forward_problem", device, given,
+                                                       STRUCT_BYTES_FIRST, &room, sizeof room);
     return p == NULL ? FMHA_ERROR_ARGUMENT
                      : fmha_attention_read("fmha_forward", device, FMHA_KEY_FORWARD, p, launch, request);
 }

@@ -87,16 +87,9 @@ static fmha_status take_partials(const fmha_merge_problem *p, bool launch, struc
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_merge_problem *given, bool launch,
                                 struct request *request) {
-    if (device == NULL || given == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_merge: expected a device and a problem, got NULL; pass a valid "
-                                              "pointer");
-    }
     fmha_merge_problem room;
-    const fmha_merge_problem *p = given;
-    if (given->struct_bytes != sizeof room) {
-        p = fmha_problem_adapt("fmha_merge", "fmha_merge_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST,
-                               &room, sizeof room);
-    }
+    const fmha_merge_problem *p =
+        fmha_problem_begin("fmha_merge", "fmha_merge_problem", device, given, STRUCT_BYTES_FIRST, &room, sizeof room);
     if (p == NULL) {
         return FMHA_ERROR_ARGUMENT;
     }

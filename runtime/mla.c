@@ -80,16 +80,9 @@ static void name_scales(struct fmha_operands *operands) {
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_mla_problem *given, bool launch,
                                 struct fmha_split_request *request) {
-    if (device == NULL || given == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_mla: expected a device and a problem, got NULL; pass a valid "
-                                              "pointer");
-    }
     fmha_mla_problem room;
-    const fmha_mla_problem *p = given;
-    if (given->struct_bytes != sizeof room) {
-        p = fmha_problem_adapt("fmha_mla", "fmha_mla_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST, &room,
-                               sizeof room);
-    }
+    const fmha_mla_problem *p =
+        fmha_problem_begin("fmha_mla", "fmha_mla_problem", device, given, STRUCT_BYTES_FIRST, &room, sizeof room);
     if (p == NULL) {
         return FMHA_ERROR_ARGUMENT;
     }

@@ -29,6 +29,10 @@ const void *fmha_problem_adapt(const char *function, const char *type, const voi
     return memcpy(room, problem, struct_bytes);
 }
 
+void fmha_problem_refuse_null(const char *function) {
+    fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a device and a problem, got NULL; pass a valid pointer", function);
+}
+
 fmha_status fmha_problem_refuse(const char *function, const struct fmha_problem_tensor *tensor, size_t element_bytes) {
     const fmha_tensor *t = tensor->tensor;
     const int64_t sizes[] = {tensor->batch, tensor->heads, tensor->rows};

@@ -13,6 +13,22 @@
 const void *fmha_problem_adapt(const char *function, const char *type, const void *problem, size_t struct_bytes,
                                size_t first, void *room, size_t known);
 
+/* Says that a device or a problem is missing. */
+void fmha_problem_refuse_null(const char *function);
+
+/* What every function begins with that is given a device and a problem, whose first field is struct_bytes: the problem
+ * as this library wants it. In every call, hence inline: a problem of the size that is known stays where it is. */
+static inline const void *fmha_problem_begin(const char *function, const char *type, const fmha_device *device,
+                                             const void *problem, size_t first, void *room, size_t known) {
+    if (device == NULL || problem == NULL) {
+        fmha_problem_refuse_null(function);
+        return NULL;
+    }
+    size_t struct_bytes = *(const size_t *)problem;
+    return struct_bytes == known ? problem
+                                 : fmha_problem_adapt(function, type, problem, struct_bytes, first, room, known);
+}
+
 /* A tensor of a problem, and where it goes. */
 struct fmha_problem_tensor {
     const char *name;

@@ -153,16 +153,9 @@ static void set_key(const fmha_quantize_problem *p, const fmha_device *device, s
 /* Reads the problem. `launch`: its tensors must be there. */
 static fmha_status read_problem(const fmha_device *device, const fmha_quantize_problem *given, bool launch,
                                 struct request *request) {
-    if (device == NULL || given == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_quantize: expected a device and a problem, got NULL; pass a valid "
-                                              "pointer");
-    }
     fmha_quantize_problem room;
-    const fmha_quantize_problem *p = given;
-    if (given->struct_bytes != sizeof room) {
-        p = fmha_problem_adapt("fmha_quantize", "fmha_quantize_problem", given, given->struct_bytes, STRUCT_BYTES_FIRST,
-                               &room, sizeof room);
-    }
+    const fmha_quantize_problem *p = fmha_problem_begin("fmha_quantize", "fmha_quantize_problem", device, given,
+                                                        STRUCT_BYTES_FIRST, &room, sizeof room);
     if (p == NULL) {
         return FMHA_ERROR_ARGUMENT;
     }
