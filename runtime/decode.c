@@ -92,7 +92,7 @@ static uint32_t word_of_rows(int rows) {
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_decode_problem *given, bool launch,
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
                                 struct fmha_split_request *request) {
     fmha_decode_problem room;
     const fmha_decode_problem *p =
@@ -126,36 +126,21 @@ static fmha_status read_problem(const fmha_device *device, const fmha_decode_pro
     return status;
 }
 
+static const struct fmha_split_operation operation = {"fmha_decode", read_problem};
+
 fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem) {
-    struct fmha_split_request request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_launch(device, &request);
+    return fmha_split_keys_launch(device, &operation, problem);
 }
 
 fmha_status fmha_decode_prepare(fmha_device *device, const fmha_decode_problem *problem) {
-    struct fmha_split_request request;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_prepare(device, &request);
+    return fmha_split_keys_prepare(device, &operation, problem);
 }
 
 fmha_status fmha_decode_workspace_bytes(fmha_device *device, const fmha_decode_problem *problem, size_t *bytes) {
-    struct fmha_split_request request;
-    if (bytes == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_workspace_bytes: expected a place for the size, got NULL; "
-                                              "pass a valid pointer");
-    }
-    *bytes = 0;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_bytes(&request, bytes);
+    return fmha_split_keys_workspace_bytes(device, &operation, problem, bytes);
 }
 
 fmha_status fmha_decode_explain(fmha_device *device, const fmha_decode_problem *problem, fmha_explain_visit visit,
                                 void *context) {
-    struct fmha_split_request request;
-    if (visit == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_decode_explain: expected a function to call, got NULL; pass a "
-                                              "valid pointer");
-    }
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_explain(device, &request, visit, context);
+    return fmha_split_keys_explain(device, &operation, problem, visit, context);
 }

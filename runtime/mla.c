@@ -78,7 +78,7 @@ static void name_scales(struct fmha_operands *operands) {
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_mla_problem *given, bool launch,
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
                                 struct fmha_split_request *request) {
     fmha_mla_problem room;
     const fmha_mla_problem *p =
@@ -114,36 +114,21 @@ static fmha_status read_problem(const fmha_device *device, const fmha_mla_proble
     return fmha_split_keys_begin(device, p->heads_q, p->seqlen_q, &request->split);
 }
 
+static const struct fmha_split_operation operation = {"fmha_mla", read_problem};
+
 fmha_status fmha_mla(fmha_device *device, const fmha_mla_problem *problem) {
-    struct fmha_split_request request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_launch(device, &request);
+    return fmha_split_keys_launch(device, &operation, problem);
 }
 
 fmha_status fmha_mla_prepare(fmha_device *device, const fmha_mla_problem *problem) {
-    struct fmha_split_request request;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_prepare(device, &request);
+    return fmha_split_keys_prepare(device, &operation, problem);
 }
 
 fmha_status fmha_mla_workspace_bytes(fmha_device *device, const fmha_mla_problem *problem, size_t *bytes) {
-    struct fmha_split_request request;
-    if (bytes == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_mla_workspace_bytes: expected a place for the size, got NULL; "
-                                              "pass a valid pointer");
-    }
-    *bytes = 0;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_bytes(&request, bytes);
+    return fmha_split_keys_workspace_bytes(device, &operation, problem, bytes);
 }
 
 fmha_status fmha_mla_explain(fmha_device *device, const fmha_mla_problem *problem, fmha_explain_visit visit,
                              void *context) {
-    struct fmha_split_request request;
-    if (visit == NULL) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_mla_explain: expected a function to call, got NULL; pass a "
-                                              "valid pointer");
-    }
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_split_keys_explain(device, &request, visit, context);
+    return fmha_split_keys_explain(device, &operation, problem, visit, context);
 }

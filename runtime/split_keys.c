@@ -46,12 +46,11 @@ static fmha_status refuse_size(const struct fmha_split_keys *split) {
                      split->function);
 }
 
-fmha_status fmha_split_keys_bytes(const struct fmha_split_request *request, size_t *bytes) {
+static fmha_status workspace_bytes(const struct fmha_split_request *request, size_t *bytes) {
     const struct fmha_split_keys *split = &request->split;
     const int64_t *value = request->attention.operands.value;
     int64_t copies = fmha_splits_bound(&split->sizes);
     bool fits = true;
-    *bytes = 0;
     if (request->attention.empty) {
         return FMHA_OK;
     }
@@ -61,6 +60,19 @@ fmha_status fmha_split_keys_bytes(const struct fmha_split_request *request, size
     fits = fits && partial_bytes(copies, value[FMHA_VALUE_HEADS_Q], value[FMHA_VALUE_SEQLEN_Q],
                                  value[FMHA_VALUE_HEAD_DIM_V], bytes);
     return fits ? FMHA_OK : refuse_size(split);
+}
+
+fmha_status fmha_split_keys_workspace_bytes(fmha_device *device, const struct fmha_split_operation *operation,
+                                            const void *problem, size_t *bytes) {
+    struct fmha_split_request request;
+    if (bytes == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer",
+                         operation->function);
+    }
+    *bytes = 0;
+    fmha_status status = operation->read(device, problem, false, &request);
+    return status != FMHA_OK ? status : workspace_bytes(&request, bytes);
 }
 
 /* ---- The two launches ------------------------------------------------------------------------------------ */
@@ -128,28 +140,30 @@ static fmha_status check_workspace(const struct fmha_split_keys *split, const st
                              split->workspace_bytes, split->workspace, split->function);
 }
 
-fmha_status fmha_split_keys_launch(fmha_device *device, struct fmha_split_request *asked) {
-    const struct fmha_split_keys *split = &asked->split;
-    struct fmha_attention *request = &asked->attention;
+fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_operation *operation,
+                                   const void *problem) {
+    struct fmha_split_request asked;
+    struct fmha_attention *request = &asked.attention;
     struct partials partials;
     struct fmha_plan parts, whole;
     struct fmha_key key;
     struct fmha_operands operands;
-    if (request->empty) {
-        return FMHA_OK; /* without rows of O there is nothing to look for an instance for */
+    fmha_status status = operation->read(device, problem, true, &asked);
+    if (status != FMHA_OK || request->empty) {
+        return status; /* without rows of O there is nothing to look for an instance for */
     }
-    if (!find_partials(split, request, &partials)) {
-        return refuse_size(split);
+    if (!find_partials(&asked.split, request, &partials)) {
+        return refuse_size(&asked.split);
     }
     if (partials.splits == 1) {
         request->operands.value[FMHA_VALUE_SPLITS] = 1;
         return fmha_dispatch_launch(device, &request->key, &request->operands, request->stream);
     }
-    fmha_status status = check_workspace(split, &partials);
+    status = check_workspace(&asked.split, &partials);
     if (status != FMHA_OK) {
         return status;
     }
-    place_partials(&partials, split->workspace, &request->operands);
+    place_partials(&partials, asked.split.workspace, &request->operands);
     make_merge(device, request, &partials, &key, &operands);
     status = fmha_dispatch_plan(device, &request->key, &request->operands, &parts);
     status = status == FMHA_OK ? fmha_dispatch_plan(device, &key, &operands, &whole) : status;
@@ -157,37 +171,47 @@ fmha_status fmha_split_keys_launch(fmha_device *device, struct fmha_split_reques
     return status == FMHA_OK ? fmha_dispatch_start(device, &whole, request->stream) : status;
 }
 
-/* As it would be launched, with a workspace that stands in for one. */
-static fmha_status stand_in(const fmha_device *device, const struct fmha_split_keys *split,
-                            struct fmha_attention *request, struct fmha_key *key, struct fmha_operands *operands) {
+/* Reads a problem as it would be launched, with a workspace that stands in for one, and makes its merge. */
+static fmha_status read_without(const fmha_device *device, const struct fmha_split_operation *operation,
+                                const void *problem, struct fmha_split_request *request, struct fmha_key *key,
+                                struct fmha_operands *operands) {
     struct partials partials;
-    if (!find_partials(split, request, &partials)) {
-        return refuse_size(split);
+    fmha_status status = operation->read(device, problem, false, request);
+    if (status != FMHA_OK) {
+        return status;
     }
-    place_partials(&partials, (void *)FMHA_PROBLEM_STAND_IN, &request->operands);
-    make_merge(device, request, &partials, key, operands);
+    if (!find_partials(&request->split, &request->attention, &partials)) {
+        return refuse_size(&request->split);
+    }
+    place_partials(&partials, (void *)FMHA_PROBLEM_STAND_IN, &request->attention.operands);
+    make_merge(device, &request->attention, &partials, key, operands);
     return FMHA_OK;
 }
 
-fmha_status fmha_split_keys_prepare(fmha_device *device, struct fmha_split_request *asked) {
-    const struct fmha_split_keys *split = &asked->split;
-    struct fmha_attention *request = &asked->attention;
+fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split_operation *operation,
+                                    const void *problem) {
+    struct fmha_split_request asked;
     struct fmha_key key;
     struct fmha_operands operands;
     struct fmha_plan plan;
-    fmha_status status = stand_in(device, split, request, &key, &operands);
-    status = status == FMHA_OK ? fmha_dispatch_plan(device, &request->key, &request->operands, &plan) : status;
-    return status == FMHA_OK && split->splits != 1 ? fmha_dispatch_plan(device, &key, &operands, &plan) : status;
+    fmha_status status = read_without(device, operation, problem, &asked, &key, &operands);
+    status =
+        status == FMHA_OK ? fmha_dispatch_plan(device, &asked.attention.key, &asked.attention.operands, &plan) : status;
+    return status == FMHA_OK && asked.split.splits != 1 ? fmha_dispatch_plan(device, &key, &operands, &plan) : status;
 }
 
-fmha_status fmha_split_keys_explain(fmha_device *device, struct fmha_split_request *asked, fmha_explain_visit visit,
-                                    void *context) {
-    const struct fmha_split_keys *split = &asked->split;
-    struct fmha_attention *request = &asked->attention;
+fmha_status fmha_split_keys_explain(fmha_device *device, const struct fmha_split_operation *operation,
+                                    const void *problem, fmha_explain_visit visit, void *context) {
+    struct fmha_split_request asked;
+    const struct fmha_split_keys *split = &asked.split;
     struct fmha_key key;
     struct fmha_operands operands;
     char verdict[512];
-    fmha_status status = stand_in(device, split, request, &key, &operands);
+    if (visit == NULL) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s_explain: expected a function to call, got NULL; pass a valid pointer",
+                         operation->function);
+    }
+    fmha_status status = read_without(device, operation, problem, &asked, &key, &operands);
     if (status != FMHA_OK) {
         return status;
     }
@@ -197,7 +221,7 @@ fmha_status fmha_split_keys_explain(fmha_device *device, struct fmha_split_reque
         fmha_splits_explain(&split->sizes, verdict, sizeof verdict);
     }
     visit(context, &(fmha_consideration){"", "splits", 0, verdict});
-    status = fmha_dispatch_explain(device, &request->key, &request->operands, visit, context);
+    status = fmha_dispatch_explain(device, &asked.attention.key, &asked.attention.operands, visit, context);
     return status == FMHA_OK && split->splits != 1 ? fmha_dispatch_explain(device, &key, &operands, visit, context)
                                                    : status;
 }

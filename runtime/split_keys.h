@@ -4,6 +4,8 @@
 #ifndef FMHA_SPLIT_KEYS_H
 #define FMHA_SPLIT_KEYS_H
 
+#include <stdbool.h>
+
 #include "attention.h"
 #include "splits.h"
 
@@ -31,16 +33,27 @@ struct fmha_split_request {
 fmha_status fmha_split_keys_begin(const fmha_device *device, int64_t heads_of_group, int64_t seqlen_q,
                                   struct fmha_split_keys *split);
 
-/* The four functions of such an operation, once its problem is read.
+/* How such an operation reads its problems (`launch`: their tensors must be there), and what its function is called
+ * that launches. */
+struct fmha_split_operation {
+    const char *function;
+    fmha_status (*read)(const fmha_device *device, const void *problem, bool launch,
+                        struct fmha_split_request *request);
+};
+
+/* The public functions of such an operation.
  * launch: starts it, and the merge if there is one: both or none.
  * prepare: does what the first launch would do before it, of the merge too unless exactly one split was asked for.
- * bytes: of a workspace that serves the problem and, where the number of splits is free, every one that differs from it
- * in a smaller batch or fewer keys.
+ * workspace_bytes: of a workspace that serves the problem and, where the number of splits is free, every one that
+ * differs from it in a smaller batch or fewer keys.
  * explain: tells of the number of splits, of the kernels and of those of the merge. */
-fmha_status fmha_split_keys_launch(fmha_device *device, struct fmha_split_request *request);
-fmha_status fmha_split_keys_prepare(fmha_device *device, struct fmha_split_request *request);
-fmha_status fmha_split_keys_bytes(const struct fmha_split_request *request, size_t *bytes);
-fmha_status fmha_split_keys_explain(fmha_device *device, struct fmha_split_request *request, fmha_explain_visit visit,
-                                    void *context);
+fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_operation *operation,
+                                   const void *problem);
+fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split_operation *operation,
+                                    const void *problem);
+fmha_status fmha_split_keys_workspace_bytes(fmha_device *device, const struct fmha_split_operation *operation,
+                                            const void *problem, size_t *bytes);
+fmha_status fmha_split_keys_explain(fmha_device *device, const struct fmha_split_operation *operation,
+                                    const void *problem, fmha_explain_visit visit, void *context);
 
 #endif
