@@ -11,13 +11,11 @@
 
 #define SEVERAL 2 /* pages, whose number is not told: a stride between them counts */
 
-struct request {
+struct reading {
     const fmha_append_problem *problem;
-    bool launch; /* its tensors must be there */
-    struct fmha_key key;
-    struct fmha_operands operands;
+    bool launch;   /* its tensors must be there */
     uint64_t bits; /* of addresses and strides in sixteenths of what they must be multiples of, all together */
-    bool empty;
+    struct fmha_request *request;
 };
 
 static bool is_small(const fmha_append_problem *p) {
@@ -100,8 +98,8 @@ static fmha_status check_sizes(const fmha_append_problem *p) {
 /* ---- Tensors ---- */
 
 /* K or V: what is new, the cache and its scales. */
-static fmha_status take_side(struct request *request, bool v) {
-    const fmha_append_problem *p = request->problem;
+static fmha_status take_side(struct reading *reading, bool v) {
+    const fmha_append_problem *p = reading->problem;
     bool packed = p->varlen == FMHA_VARLEN_PACKED, fp4 = p->kv_dtype == FMHA_KV_MXFP4;
     int64_t blocks = p->page_size != 0 ? SEVERAL : p->batch, rows = p->page_size != 0 ? p->page_size : p->seqlen_k;
     const struct fmha_problem_array new = {v ? "v_new" : "k_new",
@@ -136,16 +134,16 @@ static fmha_status take_side(struct request *request, bool v) {
     const struct fmha_problem_array *arrays[] = {&new, &cache, &scale};
     fmha_status status = FMHA_OK;
     for (int i = 0; i < (is_small(p) ? 3 : 2) && status == FMHA_OK; i++) {
-        status = fmha_problem_array("fmha_append", arrays[i], !request->empty, request->launch, &request->operands,
-                                    &request->bits);
+        status = fmha_problem_array("fmha_append", arrays[i], !reading->request->empty, reading->launch,
+                                    &reading->request->operands, &reading->bits);
     }
     return status;
 }
 
 /* A list of 32-bit numbers that the problem has where `wanted`. */
-static fmha_status take_list(struct request *request, const char *name, const void *list, bool wanted,
+static fmha_status take_list(struct reading *reading, const char *name, const void *list, bool wanted,
                              enum fmha_buffer buffer) {
-    if (wanted && list == NULL && request->launch && !request->empty) {
+    if (wanted && list == NULL && reading->launch && !reading->request->empty) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_append: %s: expected the address of a list, got NULL; give the problem its %s", name,
                          name);
@@ -155,12 +153,12 @@ static fmha_status take_list(struct request *request, const char *name, const vo
                          "fmha_append: %s: expected an address that is a multiple of 4, got %p; align %s to 4 bytes",
                          name, list, name);
     }
-    request->operands.buffer[buffer] = list != NULL ? (void *)(uintptr_t)list : (void *)FMHA_PROBLEM_STAND_IN;
+    reading->request->operands.buffer[buffer] = list != NULL ? (void *)(uintptr_t)list : (void *)FMHA_PROBLEM_STAND_IN;
     return FMHA_OK;
 }
 
-static fmha_status take_lists(struct request *request) {
-    const fmha_append_problem *p = request->problem;
+static fmha_status take_lists(struct reading *reading) {
+    const fmha_append_problem *p = reading->problem;
     const struct {
         const char *name;
         const void *list;
@@ -184,7 +182,7 @@ static fmha_status take_lists(struct request *request) {
         {"stride_rotary_sin_row", p->stride_rotary_sin_row, FMHA_VALUE_STRIDE_ROTARY_SIN_ROW},
     };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
-        fmha_status status = take_list(request, lists[i].name, lists[i].list, lists[i].wanted, lists[i].buffer);
+        fmha_status status = take_list(reading, lists[i].name, lists[i].list, lists[i].wanted, lists[i].buffer);
         if (status != FMHA_OK) {
             return status;
         }
@@ -196,35 +194,35 @@ static fmha_status take_lists(struct request *request) {
                              "elements",
                              strides[i].name, (long long)strides[i].stride);
         }
-        request->operands.value[strides[i].value] = strides[i].stride;
+        reading->request->operands.value[strides[i].value] = strides[i].stride;
     }
     return FMHA_OK;
 }
 
 /* ---- The whole ---- */
 
-static void set_values(struct request *request) {
-    const fmha_append_problem *p = request->problem;
-    int64_t *value = request->operands.value;
+static void set_values(struct reading *reading) {
+    const fmha_append_problem *p = reading->problem;
+    int64_t *value = reading->request->operands.value;
     value[FMHA_VALUE_BATCH] = p->batch;
     value[FMHA_VALUE_HEADS_K] = p->heads_k;
     value[FMHA_VALUE_SEQLEN_NEW] = p->seqlen_new;
     value[FMHA_VALUE_TOKENS_NEW] = p->tokens_new;
     value[FMHA_VALUE_SEQLEN_K] = p->seqlen_k;
     value[FMHA_VALUE_HEAD_DIM] = p->head_dim;
-    value[FMHA_VALUE_HEAD_DIM_V] = request->key.head_dim_v;
+    value[FMHA_VALUE_HEAD_DIM_V] = reading->request->key.head_dim_v;
     value[FMHA_VALUE_PAGE_SIZE] = p->page_size;
     value[FMHA_VALUE_ROTARY_DIM] = p->rotary_dim;
     value[FMHA_VALUE_ROTARY_FIRST] = p->rotary_first;
     if (p->rotary != FMHA_ROTARY_OFF) { /* a piece of eight columns is rotated as a whole: eight times two bytes */
-        request->bits |= (uint64_t)p->rotary_first * 2;
-        request->bits |= (uint64_t)p->rotary_dim * (p->rotary == FMHA_ROTARY_NEOX ? 1 : 2);
+        reading->bits |= (uint64_t)p->rotary_first * 2;
+        reading->bits |= (uint64_t)p->rotary_dim * (p->rotary == FMHA_ROTARY_NEOX ? 1 : 2);
     }
 }
 
-static void set_key(struct request *request, const fmha_device *device) {
-    const fmha_append_problem *p = request->problem;
-    struct fmha_key *key = &request->key;
+static void set_key(struct reading *reading, const fmha_device *device) {
+    const fmha_append_problem *p = reading->problem;
+    struct fmha_key *key = &reading->request->key;
     fmha_dispatch_key(device, key);
     key->operation = FMHA_KEY_APPEND;
     key->dtype = p->dtype == FMHA_DTYPE_F16 ? FMHA_KEY_F16 : FMHA_KEY_BF16;
@@ -237,8 +235,8 @@ static void set_key(struct request *request, const fmha_device *device) {
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_append_problem *given, bool launch,
-                                struct request *request) {
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
+                                struct fmha_request *request) {
     fmha_append_problem room;
     const fmha_append_problem *p =
         fmha_problem_begin("fmha_append", "fmha_append_problem", device, given, STRUCT_BYTES_FIRST, &room, sizeof room);
@@ -251,31 +249,23 @@ static fmha_status read_problem(const fmha_device *device, const fmha_append_pro
         return status;
     }
     int64_t rows = p->varlen == FMHA_VARLEN_PACKED ? p->tokens_new : p->seqlen_new;
-    *request = (struct request){.problem = p,
-                                .launch = launch,
-                                .empty = p->batch == 0 || p->heads_k == 0 || rows == 0 || p->seqlen_k == 0 ||
-                                         p->head_dim == 0};
-    set_key(request, device);
-    set_values(request);
-    status = take_side(request, false);
-    status = status == FMHA_OK && !p->without_v ? take_side(request, true) : status;
-    status = status == FMHA_OK ? take_lists(request) : status;
-    fmha_key_set_align(&request->key, fmha_problem_align(request->bits));
+    struct reading reading = {.problem = p, .launch = launch, .request = request};
+    *request = (struct fmha_request){.stream = p->stream,
+                                     .empty = p->batch == 0 || p->heads_k == 0 || rows == 0 || p->seqlen_k == 0 ||
+                                              p->head_dim == 0};
+    set_key(&reading, device);
+    set_values(&reading);
+    status = take_side(&reading, false);
+    status = status == FMHA_OK && !p->without_v ? take_side(&reading, true) : status;
+    status = status == FMHA_OK ? take_lists(&reading) : status;
+    fmha_key_set_align(&request->key, fmha_problem_align(reading.bits));
     return status;
 }
 
 fmha_status fmha_append(fmha_device *device, const fmha_append_problem *problem) {
-    struct request request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || request.empty) {
-        return status;
-    }
-    return fmha_dispatch_launch(device, &request.key, &request.operands, problem->stream);
+    return fmha_problem_launch(device, read_problem, problem);
 }
 
 fmha_status fmha_append_prepare(fmha_device *device, const fmha_append_problem *problem) {
-    struct request request;
-    struct fmha_plan plan;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
+    return fmha_problem_prepare(device, read_problem, problem);
 }

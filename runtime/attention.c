@@ -84,7 +84,7 @@ static fmha_status take_small(const char *function, bool latent, const fmha_forw
 }
 
 fmha_status fmha_attention_read(const char *function, const fmha_device *device, uint8_t operation,
-                                const fmha_forward_problem *p, bool launch, struct fmha_attention *read) {
+                                const fmha_forward_problem *p, bool launch, struct fmha_request *read) {
     fmha_status status = check_words(function, p);
     if (status == FMHA_OK) {
         status = check_lengths(function, p);

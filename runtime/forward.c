@@ -9,8 +9,8 @@
 #define STRUCT_BYTES_FIRST (offsetof(fmha_forward_problem, stream) + sizeof(void *))
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_forward_problem *given, bool launch,
-                                struct fmha_attention *request) {
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
+                                struct fmha_request *request) {
     fmha_forward_problem room;
     const fmha_forward_problem *p = fmha_problem_begin("fmha_forward", "fmha_forward_problem", device, given,
                                                        STRUCT_BYTES_FIRST, &room, sizeof room);
@@ -19,19 +19,11 @@ static fmha_status read_problem(const fmha_device *device, const fmha_forward_pr
 }
 
 fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem) {
-    struct fmha_attention request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || request.empty) {
-        return status; /* without rows of O there is nothing to look for an instance for */
-    }
-    return fmha_dispatch_launch(device, &request.key, &request.operands, request.stream);
+    return fmha_problem_launch(device, read_problem, problem);
 }
 
 fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forward_problem *problem) {
-    struct fmha_attention request;
-    struct fmha_plan plan;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
+    return fmha_problem_prepare(device, read_problem, problem);
 }
 
 fmha_status fmha_forward_workspace_bytes(fmha_device *device, const fmha_forward_problem *problem, size_t *bytes) {
@@ -45,7 +37,7 @@ fmha_status fmha_forward_workspace_bytes(fmha_device *device, const fmha_forward
 
 fmha_status fmha_forward_explain(fmha_device *device, const fmha_forward_problem *problem, fmha_explain_visit visit,
                                  void *context) {
-    struct fmha_attention request;
+    struct fmha_request request;
     if (visit == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_forward_explain: expected a function to call, got NULL; pass a "
                                               "valid pointer");
@@ -56,7 +48,7 @@ fmha_status fmha_forward_explain(fmha_device *device, const fmha_forward_problem
 
 fmha_status fmha_forward_tune(fmha_device *device, const fmha_forward_problem *problem,
                               const fmha_tune_options *options, fmha_tune_visit visit, void *context) {
-    struct fmha_attention request;
+    struct fmha_request request;
     fmha_status status = read_problem(device, problem, true, &request);
     return status != FMHA_OK ? status
                              : fmha_tune(device, "fmha_forward_tune", &request.key, &request.operands, request.stream,

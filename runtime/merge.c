@@ -9,12 +9,6 @@
 /* Of the fields that every version has had: up to `stream`, whatever comes after it. */
 #define STRUCT_BYTES_FIRST (offsetof(fmha_merge_problem, stream) + sizeof(void *))
 
-struct request {
-    struct fmha_key key;
-    struct fmha_operands operands;
-    bool empty;
-};
-
 static fmha_status check(const fmha_merge_problem *p) {
     if (p->dtype != FMHA_DTYPE_F16 && p->dtype != FMHA_DTYPE_BF16) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
@@ -40,7 +34,8 @@ static fmha_status check(const fmha_merge_problem *p) {
 
 /* The partial results, whose elements may be of four bytes and which have one stride more. `bits` gathers as
  * fmha_problem_tensor does. */
-static fmha_status take_partials(const fmha_merge_problem *p, bool launch, struct request *request, uint64_t *bits) {
+static fmha_status take_partials(const fmha_merge_problem *p, bool launch, struct fmha_request *request,
+                                 uint64_t *bits) {
     struct fmha_operands *operands = &request->operands;
     bool present = p->splits > 0 && !request->empty;
     uint64_t element_bytes = p->partial_dtype == p->dtype ? 2 : 4, unused = 0;
@@ -85,8 +80,8 @@ static fmha_status take_partials(const fmha_merge_problem *p, bool launch, struc
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_merge_problem *given, bool launch,
-                                struct request *request) {
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
+                                struct fmha_request *request) {
     fmha_merge_problem room;
     const fmha_merge_problem *p =
         fmha_problem_begin("fmha_merge", "fmha_merge_problem", device, given, STRUCT_BYTES_FIRST, &room, sizeof room);
@@ -97,7 +92,8 @@ static fmha_status read_problem(const fmha_device *device, const fmha_merge_prob
     if (status != FMHA_OK) {
         return status;
     }
-    *request = (struct request){.empty = p->batch == 0 || p->heads_q == 0 || p->seqlen_q == 0 || p->head_dim_v == 0};
+    *request = (struct fmha_request){
+        .stream = p->stream, .empty = p->batch == 0 || p->heads_q == 0 || p->seqlen_q == 0 || p->head_dim_v == 0};
     int64_t *value = request->operands.value;
     value[FMHA_VALUE_SPLITS] = p->splits;
     value[FMHA_VALUE_BATCH] = p->batch;
@@ -121,17 +117,9 @@ static fmha_status read_problem(const fmha_device *device, const fmha_merge_prob
 }
 
 fmha_status fmha_merge(fmha_device *device, const fmha_merge_problem *problem) {
-    struct request request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || request.empty) {
-        return status;
-    }
-    return fmha_dispatch_launch(device, &request.key, &request.operands, problem->stream);
+    return fmha_problem_launch(device, read_problem, problem);
 }
 
 fmha_status fmha_merge_prepare(fmha_device *device, const fmha_merge_problem *problem) {
-    struct request request;
-    struct fmha_plan plan;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
+    return fmha_problem_prepare(device, read_problem, problem);
 }

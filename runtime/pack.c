@@ -9,12 +9,6 @@
 /* Of the fields that every version has had: up to `stream`, whatever comes after it. */
 #define STRUCT_BYTES_FIRST (offsetof(fmha_pack_problem, stream) + sizeof(void *))
 
-struct request {
-    struct fmha_key key;
-    struct fmha_operands operands;
-    bool empty;
-};
-
 static fmha_status check(const fmha_pack_problem *p) {
     if ((p->transposed != 0 && p->transposed != 1) || p->reserved != 0) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
@@ -32,8 +26,8 @@ static fmha_status check(const fmha_pack_problem *p) {
 }
 
 /* Reads the problem. `launch`: its tensors must be there. */
-static fmha_status read_problem(const fmha_device *device, const fmha_pack_problem *given, bool launch,
-                                struct request *request) {
+static fmha_status read_problem(const fmha_device *device, const void *given, bool launch,
+                                struct fmha_request *request) {
     fmha_pack_problem room;
     const fmha_pack_problem *p =
         fmha_problem_begin("fmha_pack", "fmha_pack_problem", device, given, STRUCT_BYTES_FIRST, &room, sizeof room);
@@ -44,7 +38,8 @@ static fmha_status read_problem(const fmha_device *device, const fmha_pack_probl
     if (status != FMHA_OK) {
         return status;
     }
-    *request = (struct request){.empty = p->batch == 0 || p->heads == 0 || p->seqlen == 0 || p->head_dim == 0};
+    *request = (struct fmha_request){.stream = p->stream,
+                                     .empty = p->batch == 0 || p->heads == 0 || p->seqlen == 0 || p->head_dim == 0};
     int64_t *value = request->operands.value;
     value[FMHA_VALUE_BATCH] = p->batch;
     value[FMHA_VALUE_HEADS_K] = p->heads;
@@ -67,17 +62,9 @@ static fmha_status read_problem(const fmha_device *device, const fmha_pack_probl
 }
 
 fmha_status fmha_pack(fmha_device *device, const fmha_pack_problem *problem) {
-    struct request request;
-    fmha_status status = read_problem(device, problem, true, &request);
-    if (status != FMHA_OK || request.empty) {
-        return status;
-    }
-    return fmha_dispatch_launch(device, &request.key, &request.operands, problem->stream);
+    return fmha_problem_launch(device, read_problem, problem);
 }
 
 fmha_status fmha_pack_prepare(fmha_device *device, const fmha_pack_problem *problem) {
-    struct request request;
-    struct fmha_plan plan;
-    fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
+    return fmha_problem_prepare(device, read_problem, problem);
 }

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "descriptor.h"
+#include "dispatch.h"
 
 /* A struct of another size than `known`, which is what this library knows of it, as this library wants it: that of an
  * older header, shorter but at least `first` bytes, copied to `room` with 0 in the fields that came later; that of a
@@ -27,6 +27,36 @@ static inline const void *fmha_problem_begin(const char *function, const char *t
     size_t struct_bytes = *(const size_t *)problem;
     return struct_bytes == known ? problem
                                  : fmha_problem_adapt(function, type, problem, struct_bytes, first, room, known);
+}
+
+/* What a problem was read as. */
+struct fmha_request {
+    struct fmha_key key;
+    struct fmha_operands operands;
+    void *stream;
+    bool empty; /* there is nothing to compute, hence no instance to look for */
+};
+
+/* How an operation reads its problems. `launch`: their tensors must be there. */
+typedef fmha_status fmha_problem_read(const fmha_device *device, const void *problem, bool launch,
+                                      struct fmha_request *request);
+
+/* The public functions of an operation that is one launch: starts it; does what the first launch would do before it.
+ * Inline, so that in every call `read` is, too. */
+static inline fmha_status fmha_problem_launch(fmha_device *device, fmha_problem_read *read, const void *problem) {
+    struct fmha_request request;
+    fmha_status status = read(device, problem, true, &request);
+    if (status != FMHA_OK || request.empty) {
+        return status;
+    }
+    return fmha_dispatch_launch(device, &request.key, &request.operands, request.stream);
+}
+
+static inline fmha_status fmha_problem_prepare(fmha_device *device, fmha_problem_read *read, const void *problem) {
+    struct fmha_request request;
+    struct fmha_plan plan;
+    fmha_status status = read(device, problem, false, &request);
+    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
 }
 
 /* A tensor of a problem, and where it goes. */

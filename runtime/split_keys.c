@@ -85,7 +85,7 @@ struct partials {
     size_t bytes;
 };
 
-static bool find_partials(const struct fmha_split_keys *split, const struct fmha_attention *request,
+static bool find_partials(const struct fmha_split_keys *split, const struct fmha_request *request,
                           struct partials *partials) {
     const int64_t *value = request->operands.value;
     bool packed = request->key.modifiers / FMHA_KEY_VARLEN % 4 == FMHA_KEY_VARLEN_PACKED;
@@ -108,7 +108,7 @@ static void place_partials(const struct partials *partials, void *workspace, str
 }
 
 /* The merge of what the request leaves: O and LSE are those of the request, and so are the sequences. */
-static void make_merge(const struct fmha_device *device, const struct fmha_attention *request,
+static void make_merge(const struct fmha_device *device, const struct fmha_request *request,
                        const struct partials *partials, struct fmha_key *key, struct fmha_operands *operands) {
     const int64_t head_dim_v = request->operands.value[FMHA_VALUE_HEAD_DIM_V];
     *operands = request->operands;
@@ -143,7 +143,7 @@ static fmha_status check_workspace(const struct fmha_split_keys *split, const st
 fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_operation *operation,
                                    const void *problem) {
     struct fmha_split_request asked;
-    struct fmha_attention *request = &asked.attention;
+    struct fmha_request *request = &asked.attention;
     struct partials partials;
     struct fmha_plan parts, whole;
     struct fmha_key key;

@@ -25,7 +25,7 @@ static inline int32_t fmha_split_keys_mask(int32_t mask, int64_t seqlen_q) {
 
 /* What a function of such an operation makes of its problem. */
 struct fmha_split_request {
-    struct fmha_attention attention;
+    struct fmha_request attention;
     struct fmha_split_keys split;
 };
 
