@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints, as a Markdown table, what `fmhagen report` models for the default forward kernels of every chip: a row for each chip and head
+# Prints, as a Markdown table, what `fmhagen report` models for the default forward kernels of every chip: a row for each AMD chip and head
 # dimension (64, 128, 256; f16, no mask). Chips whose rows are alike share them.
 #
 #   bench/chips-table.sh [OPTIONS OF fmhagen report]
@@ -8,7 +8,7 @@
 set -eu
 
 if [ $# -eq 0 ]; then
-    set -- --arch "$("${FMHAGEN:-fmhagen}" list --arch | awk 'NR > 1 { print $1 }' | paste -sd ,)" --hd 64,128,256
+    set -- --arch "$("${FMHAGEN:-fmhagen}" list --arch | awk 'NR > 1 { print $1 }' | grep ^gfx | paste -sd ,)" --hd 64,128,256
 fi
 
 reports=$(mktemp)

@@ -10,10 +10,10 @@ struct list {
     int count;
 };
 
-static struct append_case *add(struct list *list, const char *what, enum append_layout layout,
+static struct append_case *add(struct list *list, const char *what, enum array_placing placing,
                                enum append_rotated rotated, int64_t page_size, struct verify_append_shape shape) {
     struct append_case *one = &list->cases[list->count++];
-    *one = (struct append_case){.shape = shape, .layout = layout, .rotated = rotated, .page_size = page_size};
+    *one = (struct append_case){.shape = shape, .placing = placing, .rotated = rotated, .page_size = page_size};
     snprintf(one->what, sizeof one->what, "%s", what);
     return one;
 }
@@ -22,26 +22,26 @@ static struct append_case *add(struct list *list, const char *what, enum append_
 int append_standing(int64_t groups, bool paged, struct append_case cases[APPEND_CASES_MAX]) {
     typedef struct verify_append_shape shape;
     struct list list = {cases, 0};
-    add(&list, "one key of one head", APPEND_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){1, 1, 1, 5});
-    add(&list, "one key each", APPEND_PADDED, APPEND_LAST_COLUMNS, 16, (shape){5, 3, 1, 70});
-    add(&list, "several", APPEND_ROWS_OUTSIDE, APPEND_FIRST_COLUMNS, 16, (shape){3, 2, 21, 64});
-    add(&list, "across pages of one key", APPEND_PADDED, APPEND_ALL_COLUMNS, 1, (shape){2, 3, 7, 19});
-    add(&list, "across pages of 256", APPEND_ROWS_OUTSIDE, APPEND_LAST_COLUMNS, 256, (shape){2, 1, 260, 600});
-    add(&list, "all that there is room for", APPEND_PADDED, APPEND_FIRST_COLUMNS, 4, (shape){2, 2, 33, 33});
-    add(&list, "more than there is room for", APPEND_PADDED, APPEND_ALL_COLUMNS, 16, (shape){3, 2, 9, 40})->full = true;
-    add(&list, "some sequences without", APPEND_ROWS_OUTSIDE, APPEND_ALL_COLUMNS, 16, (shape){7, 2, 6, 50})->without =
+    add(&list, "one key of one head", ARRAY_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){1, 1, 1, 5});
+    add(&list, "one key each", ARRAY_PADDED, APPEND_LAST_COLUMNS, 16, (shape){5, 3, 1, 70});
+    add(&list, "several", ARRAY_ROWS_OUTSIDE, APPEND_FIRST_COLUMNS, 16, (shape){3, 2, 21, 64});
+    add(&list, "across pages of one key", ARRAY_PADDED, APPEND_ALL_COLUMNS, 1, (shape){2, 3, 7, 19});
+    add(&list, "across pages of 256", ARRAY_ROWS_OUTSIDE, APPEND_LAST_COLUMNS, 256, (shape){2, 1, 260, 600});
+    add(&list, "all that there is room for", ARRAY_PADDED, APPEND_FIRST_COLUMNS, 4, (shape){2, 2, 33, 33});
+    add(&list, "more than there is room for", ARRAY_PADDED, APPEND_ALL_COLUMNS, 16, (shape){3, 2, 9, 40})->full = true;
+    add(&list, "some sequences without", ARRAY_ROWS_OUTSIDE, APPEND_ALL_COLUMNS, 16, (shape){7, 2, 6, 50})->without =
         true;
-    add(&list, "one past a workgroup", APPEND_PADDED, APPEND_ALL_COLUMNS, 16, (shape){1, 1, groups + 1, groups + 9});
-    add(&list, "33 heads, 3 batches", APPEND_PLAIN, APPEND_LAST_COLUMNS, 16, (shape){3, 33, 2, 20});
-    add(&list, "nothing new", APPEND_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){2, 2, 0, 20});
-    add(&list, "no batch", APPEND_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){0, 2, 3, 20});
-    add(&list, "no room", APPEND_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){2, 2, 3, 0})->full = true;
+    add(&list, "one past a workgroup", ARRAY_PADDED, APPEND_ALL_COLUMNS, 16, (shape){1, 1, groups + 1, groups + 9});
+    add(&list, "33 heads, 3 batches", ARRAY_PLAIN, APPEND_LAST_COLUMNS, 16, (shape){3, 33, 2, 20});
+    add(&list, "nothing new", ARRAY_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){2, 2, 0, 20});
+    add(&list, "no batch", ARRAY_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){0, 2, 3, 20});
+    add(&list, "no room", ARRAY_PLAIN, APPEND_ALL_COLUMNS, 16, (shape){2, 2, 3, 0})->full = true;
     static const char *const axes[APPEND_FAR_AXES] = {"new batches", "new heads", "new rows",
                                                       "batches",     "heads",     "rows"};
     for (int axis = 0; axis < APPEND_FAR_AXES; axis++) {
         char what[64];
         snprintf(what, sizeof what, "%s 2^31 apart", paged && axis == 3 ? "pages" : axes[axis]);
-        add(&list, what, APPEND_FAR, APPEND_ALL_COLUMNS, 2, (shape){2, 2, 2, 4})->far_axis = axis;
+        add(&list, what, ARRAY_FAR, APPEND_ALL_COLUMNS, 2, (shape){2, 2, 2, 4})->far_axis = axis;
     }
     return list.count;
 }

@@ -6,14 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "array.h"
 #include "verify.h"
-
-enum append_layout {
-    APPEND_PLAIN,        /* [batch][head][row][column] without gaps */
-    APPEND_PADDED,       /* the same with gaps, of no two axes alike */
-    APPEND_ROWS_OUTSIDE, /* [batch][row][head][column] with gaps */
-    APPEND_FAR           /* one axis so far apart that 32 bits do not hold an offset */
-};
 
 /* Which columns of K are rotated. */
 enum append_rotated { APPEND_ALL_COLUMNS, APPEND_FIRST_COLUMNS, APPEND_LAST_COLUMNS };
@@ -23,7 +17,7 @@ enum { APPEND_FAR_AXES = 6 }; /* batches, heads and rows of what is new, then of
 struct append_case {
     char what[64];
     struct verify_append_shape shape;
-    enum append_layout layout;
+    enum array_placing placing;
     enum append_rotated rotated;
     int far_axis;
     int64_t page_size; /* where the cache has pages */

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const struct append_side_names append_sides[APPEND_SIDES] = {
+const struct verify_side append_sides[APPEND_SIDES] = {
     [SIDE_K_NEW] = {"k_new", FMHA_BUFFER_K_NEW},
     [SIDE_V_NEW] = {"v_new", FMHA_BUFFER_V_NEW},
     [SIDE_K] = {"k", FMHA_BUFFER_K},
@@ -59,7 +59,7 @@ bool append_is_output(const struct append_session *session, enum append_side sid
 
 int64_t append_columns(const struct append_session *session, enum append_side side) {
     bool of_k = side == SIDE_K || side == SIDE_K_NEW || side == SIDE_K_SCALE;
-    return session->instance->spec.value[of_k ? SPEC_HEAD_DIM : SPEC_HEAD_DIM_V];
+    return session->base.instance->spec.value[of_k ? SPEC_HEAD_DIM : SPEC_HEAD_DIM_V];
 }
 
 int64_t append_units(const struct append_session *session, enum append_side side) {
@@ -73,7 +73,7 @@ size_t append_element_bytes(const struct append_session *session, enum append_si
 }
 
 int64_t append_alignment(const struct append_session *session, enum append_side side) {
-    if (session->instance->spec.value[SPEC_ALIGN] != 16 || !(append_is_new(side) || append_is_cache(side)))
+    if (session->base.instance->spec.value[SPEC_ALIGN] != 16 || !(append_is_new(side) || append_is_cache(side)))
         return 1;
     return append_is_cache(side) && session->type.cache == APPEND_MXFP4 ? 4 : 8;
 }
@@ -85,7 +85,7 @@ int64_t append_scales(const struct append_session *session, enum append_side sid
 
 void append_rotated_columns(const struct append_session *session, const struct append_case *one, int64_t *first,
                             int64_t *dim) {
-    bool fast = session->instance->spec.value[SPEC_ALIGN] == 16;
+    bool fast = session->base.instance->spec.value[SPEC_ALIGN] == 16;
     int64_t columns = append_columns(session, SIDE_K);
     int64_t step = !fast ? 2 : session->rotary == APPEND_ROTARY_NEOX ? 16 : 8;
     int64_t half = columns / 2 / step * step;
@@ -94,6 +94,6 @@ void append_rotated_columns(const struct append_session *session, const struct a
 }
 
 bool append_no_memory(const struct append_work *work, int64_t elements) {
-    return error_set(work->session->error, ERROR_RUN, "no memory for %" PRId64 " elements; verify a smaller shape",
+    return error_set(work->session->base.error, ERROR_RUN, "no memory for %" PRId64 " elements; verify a smaller shape",
                      elements);
 }

@@ -4,8 +4,7 @@
 
 #include "append.h"
 #include "append_cases.h"
-#include "execute.h"
-#include "verify.h"
+#include "verify_session.h"
 
 /* What a kernel of this operation takes and gives. */
 enum append_side {
@@ -25,25 +24,21 @@ enum append_side {
 };
 
 struct append_session {
-    const struct verify_options *options;
-    const struct instance *instance;
+    struct verify_session base;
     enum half_type half;     /* of what is new */
     struct append_type type; /* of the cache */
     enum append_rotary rotary;
     bool packed, padded, paged, values;
     bool makes_scales; /* else they are given, one for each batch and head */
-    struct execute_target target;
     struct append_case *cases;
-    size_t case_count;
-    struct error *error;
 };
 
 /* One call: what it is given on the host, and what it must make of it. */
 struct append_work {
     struct append_session *session;
     const struct append_case *one;
-    struct verify_case *result;
     struct findings findings;
+    struct verify_call call;
     int64_t tokens, pages, blocks, slots; /* blocks of a cache, batches or pages, and rows of one */
     int32_t *before, *added;              /* [batch] */
     void *contents[APPEND_SIDES];         /* of each that the kernel has; owned, as all here */
@@ -51,11 +46,7 @@ struct append_work {
     int64_t *source; /* [blocks][slots], the new row that belongs there: batch * seqlen_new + row; -1: none */
 };
 
-/* Names, and where libfmha has them. */
-extern const struct append_side_names {
-    const char *name;
-    enum fmha_buffer buffer;
-} append_sides[APPEND_SIDES];
+extern const struct verify_side append_sides[APPEND_SIDES];
 
 bool append_is_new(enum append_side side);
 bool append_is_cache(enum append_side side);

@@ -17,18 +17,46 @@ static int64_t columns_of(const struct array *array) {
     return array->shape[array->dimensions - 1];
 }
 
-int64_t array_count(const struct array *array) {
+/* Of the first axes. What array_lay has laid out overflows only where one of them is empty. */
+static int64_t product(const struct array *array, int axes) {
     int64_t count = 1;
-    for (int axis = 0; axis < array->dimensions; axis++)
+    for (int axis = 0; axis < axes; axis++)
+        if (array->shape[axis] == 0)
+            return 0;
+    for (int axis = 0; axis < axes; axis++)
         count *= array->shape[axis];
     return count;
 }
 
+int64_t array_count(const struct array *array) {
+    return product(array, array->dimensions);
+}
+
 static int64_t line_count(const struct array *array) {
-    int64_t lines = 1;
-    for (int axis = 0; axis < array->dimensions - 1; axis++)
-        lines *= array->shape[axis];
-    return lines;
+    return columns_of(array) == 0 ? 0 : product(array, array->dimensions - 1);
+}
+
+const char *array_placing_name(enum array_placing placing) {
+    static const char *const names[] = {[ARRAY_PLAIN] = "bhsd",
+                                        [ARRAY_PADDED] = "bhsd, padded",
+                                        [ARRAY_ROWS_OUTSIDE] = "bshd, padded",
+                                        [ARRAY_FAR] = "bhsd, far apart"};
+    return names[placing];
+}
+
+struct array_layout array_place(enum array_placing placing, int dimensions, int64_t alignment, int first, int step,
+                                int far_axis) {
+    bool outside = placing == ARRAY_ROWS_OUTSIDE, gaps = outside || placing == ARRAY_PADDED;
+    struct array_layout layout = {.order = {0, 1, 2, 3}, .offset = gaps ? 3 * alignment : 0};
+    if (outside && dimensions == 4)
+        memcpy(layout.order, (int[]){0, 2, 1}, 3 * sizeof(int));
+    if (outside && dimensions == 5)
+        memcpy(layout.order, (int[]){1, 3, 2, 0}, 4 * sizeof(int));
+    for (int axis = 0; gaps && axis < dimensions; axis++)
+        layout.padding[axis] = alignment * (step * axis + first);
+    if (placing == ARRAY_FAR && far_axis >= 0 && far_axis < dimensions - 1)
+        layout.padding[far_axis + 1] = INT64_C(1) << 31; /* after the blocks of the next axis inward */
+    return layout;
 }
 
 bool array_lay(struct array *array, const struct array_layout *layout, int64_t alignment) {
@@ -45,12 +73,9 @@ bool array_lay(struct array *array, const struct array_layout *layout, int64_t a
     }
     if (__builtin_mul_overflow(block, 64, &bytes))
         return false;
-    bool empty = false;
-    for (int axis = 0; axis <= last; axis++) {
+    for (int axis = 0; axis <= last; axis++)
         end += (array->shape[axis] - 1) * array->strides[axis];
-        empty = empty || array->shape[axis] == 0;
-    }
-    array->elements = empty ? layout->offset : end + 1; /* up to the last element and no further */
+    array->elements = array_count(array) == 0 ? layout->offset : end + 1; /* up to the last element and no further */
     if (array->output)
         array->elements += GUARD_ELEMENTS;
     return true;

@@ -39,6 +39,23 @@ struct array_layout {
     int64_t offset;                        /* elements before the first */
 };
 
+/* Where verification places the axes [batch][head][row][column], before which there may be one of parts. */
+enum array_placing {
+    ARRAY_PLAIN,        /* without gaps */
+    ARRAY_PADDED,       /* with gaps, of no two axes alike */
+    ARRAY_ROWS_OUTSIDE, /* [batch][row][head][column] with gaps, parts innermost */
+    ARRAY_FAR           /* one axis so far apart that 32 bits do not hold an offset */
+};
+
+/* "bhsd", "bhsd, padded", …: constant words. */
+const char *array_placing_name(enum array_placing placing);
+
+/* Gaps are the least that the alignment allows, odd where any is allowed: `alignment` times `first`, of each axis
+ * `step` more, so that a stride of one axis or tensor that is used for another leads elsewhere. `far_axis`: which axis
+ * but the last is far apart of ARRAY_FAR; any other number: none. */
+struct array_layout array_place(enum array_placing placing, int dimensions, int64_t alignment, int first, int step,
+                                int far_axis);
+
 /* Sets strides, offset and elements. Paddings that do not keep lines `alignment` elements apart are rounded up. False
  * when the array has more elements than 63 bits can count bytes of. */
 bool array_lay(struct array *array, const struct array_layout *layout, int64_t alignment);

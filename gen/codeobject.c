@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cubin.h"
 #include "msgpack.h"
 
 /* ---- Facts ----------------------------------------------------------------------------------------------------------
@@ -52,6 +53,9 @@ static const struct register_file {
     {"gfx1151", 1536, 24, 16, false, 128, 512},
     {"gfx120", 1536, 24, 16, false, 128, 512},
     {"gfx12-generic", 1536, 24, 16, false, 128, 512},
+    {"sm_80", 512, 8, 16, false, 164, 128},
+    {"sm_89", 512, 8, 12, false, 100, 128},
+    {"sm_90", 512, 8, 16, false, 228, 128},
 };
 
 static const struct register_file *file_of(const char *target) {
@@ -204,6 +208,11 @@ static void search_target(struct search *search, const char *value, size_t lengt
     copy_text(search->target, sizeof search->target, value + start, length - start);
 }
 
+static void set_waves(struct resources *out) {
+    out->waves_by_vgpr = codeobject_waves_per_simd(out->target, out->wave, out->vgpr);
+    resources_set_waves(out);
+}
+
 static bool search_finish(struct search *search, struct error *error) {
     struct resources *out = search->out;
     if (search->kernels == 0) {
@@ -228,8 +237,7 @@ static bool search_finish(struct search *search, struct error *error) {
                          wave);
     }
     memcpy(out->target, search->target, sizeof out->target);
-    out->waves_by_vgpr = codeobject_waves_per_simd(out->target, out->wave, out->vgpr);
-    resources_set_waves(out);
+    set_waves(out);
     return true;
 }
 
@@ -398,7 +406,7 @@ static bool read_header(const uint8_t *bytes, size_t length, Elf64_Ehdr *header,
     }
     memcpy(header, bytes, sizeof *header);
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-        header->e_machine != EM_AMDGPU) {
+        (header->e_machine != EM_AMDGPU && header->e_machine != EM_CUDA)) {
         return error_set(error, ERROR_USAGE,
                          "code object: expected an ELF file for AMD GPUs (machine 224, 64-bit, little endian), got "
                          "machine %d, class %d, byte order %d; compile with --offload-device-only",
@@ -413,7 +421,17 @@ bool codeobject_resources(const void *bytes, size_t length, const char *symbol, 
     struct msgpack_reader metadata;
     struct search search = {.symbol = symbol, .out = resources};
     memset(resources, 0, sizeof *resources);
-    if (!read_header(bytes, length, &header, error) || !find_metadata(bytes, length, &header, &metadata, error)) {
+    if (!read_header(bytes, length, &header, error)) {
+        return false;
+    }
+    if (header.e_machine == EM_CUDA) {
+        if (!cubin_resources(bytes, length, &header, symbol, resources, error)) {
+            return false;
+        }
+        set_waves(resources);
+        return true;
+    }
+    if (!find_metadata(bytes, length, &header, &metadata, error)) {
         return false;
     }
     if (!read_metadata(metadata, &search)) {

@@ -1,4 +1,4 @@
-/* Reads what a compiled AMD code object, or the compiler's assembly text, says of its kernels. */
+/* Reads what a compiled code object, or the compiler's assembly text, says of its kernels. */
 #ifndef GEN_CODEOBJECT_H
 #define GEN_CODEOBJECT_H
 
@@ -10,7 +10,7 @@
 struct resources {
     char symbol[256];
     char target[64];      /* "gfx1151", with feature suffixes where the object has them */
-    int wave;             /* 32 or 64 */
+    int wave;             /* 32 or 64; of a cubin 32 */
     int vgpr, agpr, sgpr; /* vgpr: those that occupy the file, accumulation registers included; where these have a file
                              of their own (gfx908), of both files the more */
     int vgpr_spills, sgpr_spills;

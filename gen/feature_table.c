@@ -44,6 +44,9 @@ const struct feature features[] = {
     {"fp8 K and V", "--kv-dtype=e4m3"},
     {"fp8, token scales, paged", "--kv-dtype=e5m2fnuz --kv-scale=token --paged"},
     {"mxfp4 K and V, packed", "--kv-dtype=mxfp4 --causal --varlen=packed"},
+    {"priority of products", "--prio=matrix"},
+    {"causal, paired blocks", "--causal --causal-order=paired"},
+    {"three dies, packed", "--xcds=3 --varlen=packed"},
 };
 const size_t feature_count = sizeof features / sizeof features[0];
 
@@ -122,6 +125,8 @@ static void read_chip(lua_State *L, void *context) {
                            lua_getfield(L, -1, spec_fields[SPEC_DTYPE].words[dtype]) != LUA_TNIL;
         lua_settop(L, table);
     }
+    chip->text_alone = lua_getfield(L, -1, "dialect") != LUA_TNIL; /* of another vendor */
+    lua_settop(L, table);
 }
 
 static int compare_chips(const void *a, const void *b) {
@@ -131,7 +136,7 @@ static int compare_chips(const void *a, const void *b) {
 }
 
 static bool read_chips(struct template_engine *engine, struct feature_table *table, struct error *error) {
-    const char *const *paths = template_list(engine, "arch/gfx", &table->chip_count);
+    const char *const *paths = template_chips(engine, &table->chip_count);
     table->chips = calloc(table->chip_count + 1, sizeof *table->chips);
     if (!table->chips)
         return error_set(error, ERROR_RUN, "features: out of memory");
@@ -202,6 +207,7 @@ static bool choose_run(struct template_engine *engine, struct feature_table *tab
         const struct feature_chip *chip = &table->chips[run.chip];
         if (!chip->has[run.dtype])
             run.dtype = 0;
+        run.isa = run.isa && !chip->text_alone;
         struct question question = {features[feature].words, "", chip->arch, run.dtype, run.qk ? "qk" : "kq"};
         bool made;
         if (!ask(engine, &question, &made, error))

@@ -26,6 +26,7 @@ enum feature_state {
 struct feature_chip {
     char arch[SPEC_ARCH_MAX], family[32];
     bool has[FEATURE_DTYPES]; /* instructions, by the words of --dtype */
+    bool text_alone;          /* no device here executes its machine code */
 };
 
 /* One run of the ordinary tests. */

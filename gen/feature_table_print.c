@@ -1,8 +1,8 @@
 #include <cjson/cJSON.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "feature_table.h"
+#include "json.h"
 
 enum { WIDTH = 120, NAME_WIDTH = 27, CELL_WIDTH = 9 };
 
@@ -205,11 +205,5 @@ bool feature_table_print(const struct feature_table *table, bool json, struct te
     bool done = list != NULL;
     for (size_t feature = 0; done && feature < feature_count; feature++)
         done = add_feature(table, feature, list);
-    char *printed = done ? cJSON_Print(list) : NULL;
-    cJSON_Delete(list);
-    if (!printed)
-        return error_set(error, ERROR_RUN, "--json: out of memory");
-    text_printf(out, "%s\n", printed);
-    free(printed);
-    return true;
+    return json_print(list, done, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }

@@ -17,6 +17,7 @@ const char *inputs_name(enum input_kind kind) {
         [INPUT_LONE_V] = "lone-v",
         [INPUT_STREWN_V] = "strewn-v",
         [INPUT_BELOW_SENTINELS] = "below-sentinels",
+        [INPUT_STEPS] = "steps",
     };
     return names[kind];
 }
@@ -211,6 +212,21 @@ static void make_below_sentinels(const struct tensor *q, const struct tensor *k,
     fill_normal(v, state);
 }
 
+static void make_steps(const struct tensor *q, const struct tensor *k, const struct tensor *v, uint64_t *state) {
+    fill_constant(q, 0);
+    fill_constant(k, 0);
+    for (int64_t index = 0; index < q->heads * q->rows; index++) {
+        put(q, 0, index, 0, 0x1p15);
+        put(q, 0, index, 1, 16);
+    }
+    for (int64_t head = 0; head < k->heads; head++)
+        for (int64_t row = 0; row < k->rows; row++) {
+            put(k, head, row, 0, 0x1p12);
+            put(k, head, row, 1, row == k->rows - 1 ? 2 : row == 0 ? 1 : 0);
+        }
+    fill_normal(v, state);
+}
+
 /* Whether some row of the query heads that share a key head sees a key. */
 static bool is_seen(const struct reference_problem *problem, int64_t batch, int64_t head_k, int64_t key) {
     int64_t ratio = problem->heads_q / problem->heads_k;
@@ -288,6 +304,9 @@ void inputs_make(enum input_kind kind, const struct reference_problem *problem, 
         return;
     case INPUT_BELOW_SENTINELS:
         make_below_sentinels(&q, &k, &v, &state);
+        return;
+    case INPUT_STEPS:
+        make_steps(&q, &k, &v, &state);
         return;
     case INPUT_RANDOM:
     case INPUT_NAN_VISIBLE:

@@ -20,7 +20,8 @@ enum input_kind {
     INPUT_INFINITE_V,     /* random; infinities of one sign, of both and NAN in V, at keys that all, some or one see */
     INPUT_LONE_V,         /* random; of each head's V one element is infinite or NAN, at a key and column of its own */
     INPUT_STREWN_V, /* random; one element of each of V's columns is infinite or NAN, at another key in each head */
-    INPUT_BELOW_SENTINELS /* raw scores from -1.2e9 down to -2.4e9, each key's another, to be scaled further down */
+    INPUT_BELOW_SENTINELS, /* raw scores from -1.2e9 down to -2.4e9, each key's another, to be scaled further down */
+    INPUT_STEPS            /* raw scores 2^27, of the first key one unit of float32 (16) more, of the last one two */
 };
 
 /* "random", "nan-visible", …: constant words. */

@@ -128,12 +128,7 @@ bool interface_text(const struct instance *instance, const struct resources *res
                 add_arguments(root, instance) && add_build(root, resources, compiler, flags, flag_count) &&
                 add_string(root, "source_hash", source_hash) &&
                 (!object_hash || add_string(root, "object_hash", object_hash));
-    char *printed = done ? cJSON_Print(root) : NULL;
-    if (printed)
-        text_printf(out, "%s\n", printed);
-    cJSON_free(printed);
-    cJSON_Delete(root);
-    return (printed && !out->failed) || error_set(error, ERROR_RUN, "%s: out of memory", instance->name);
+    return json_print(root, done, out) || error_set(error, ERROR_RUN, "%s: out of memory", instance->name);
 }
 
 bool interface_json(const struct instance *instance, const struct interface_object *object, struct text *out,

@@ -1,10 +1,10 @@
 #include "isa_list.h"
 
 #include <cjson/cJSON.h>
-#include <stdlib.h>
 
 #include "isa/isa.h"
 #include "isa/list.h"
+#include "json.h"
 
 static const struct {
     const char *name;
@@ -52,11 +52,5 @@ bool isa_list_print(bool json, struct text *out, struct error *error) {
     bool done = list != NULL;
     for (unsigned long i = 0; done && i < isa_listed_count; i++)
         done = add_row(list, &isa_listed_rows[i]);
-    char *printed = done ? cJSON_Print(list) : NULL;
-    cJSON_Delete(list);
-    if (!printed)
-        return error_set(error, ERROR_RUN, "--json: out of memory");
-    text_printf(out, "%s\n", printed);
-    free(printed);
-    return true;
+    return json_print(list, done, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }

@@ -98,6 +98,21 @@ static int position(const struct assembly *assembly, const int *sequence, int co
     return -1;
 }
 
+static double vector_cycles(const struct assembly *assembly, const struct issue_way *way, const char *target,
+                            int wave) {
+    const struct issue_family *family = issue_family_of(target);
+    double cycles = 0;
+    for (int i = 0; family != NULL && i < way->block_count; i++) {
+        const struct assembly_block *block = &assembly->blocks[way->blocks[i]];
+        for (int k = block->first; k < block->first + block->count; k++) {
+            struct issue_clocks clocks = {0, 0};
+            issue_tick(family, wave, &assembly->instructions[k], &clocks);
+            cycles += clocks.matrix > 0 ? 0 : clocks.simd;
+        }
+    }
+    return cycles;
+}
+
 static bool find_way(const struct assembly *assembly, const struct assembly_loop *loop, const int *sequence,
                      const char *target, int wave, bool skip, struct issue_way *way) {
     int count = loop->block_count, last = -1;
@@ -138,6 +153,7 @@ static bool find_way(const struct assembly *assembly, const struct assembly_loop
     free(scores);
     way->name = skip ? "skip" : "take";
     issue_bound_of(assembly, way->blocks, way->block_count, target, wave, &way->bound);
+    way->vector_cycles = vector_cycles(assembly, way, target, wave);
     return true;
 }
 

@@ -13,6 +13,7 @@ struct issue_way {
     int block_count;
     struct mix mix;
     struct issue_bound bound;
+    double vector_cycles; /* of the SIMD, in VALU and transcendental instructions that are not the useful work */
 };
 
 /* Work that the SIMD has between the issue of a load and the wait for it, in issue cycles, over one pass. */

@@ -47,3 +47,13 @@ cJSON *json_append(struct json *json, cJSON *array, cJSON *item) {
     }
     return item;
 }
+
+bool json_print(cJSON *root, bool done, struct text *out) {
+    char *printed = done ? cJSON_Print(root) : NULL;
+    if (printed)
+        text_printf(out, "%s\n", printed);
+    bool written = printed && !out->failed;
+    cJSON_free(printed);
+    cJSON_Delete(root);
+    return written;
+}

@@ -5,6 +5,8 @@
 #include <cjson/cJSON.h>
 #include <stdbool.h>
 
+#include "text.h"
+
 /* Makes `item` the object's member; the item, which may be NULL for one that could not be made, is deleted when it does
  * not become one. */
 bool json_add(cJSON *object, const char *name, cJSON *item);
@@ -24,5 +26,9 @@ cJSON *json_put_object(struct json *json, cJSON *to, const char *name);
 cJSON *json_put_array(struct json *json, cJSON *to, const char *name);
 /* Appends to an array; NULL, which the other functions bear, when that fails. */
 cJSON *json_append(struct json *json, cJSON *array, cJSON *item);
+
+/* Adds the text of a root that is `done` with a line's end; deletes the root, which may be NULL, in any case. False
+ * where it is not done and without memory. */
+bool json_print(cJSON *root, bool done, struct text *out);
 
 #endif

@@ -161,8 +161,8 @@ void kv_cache_free(struct kv_cache *cache) {
 
 bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
                          struct reference_problem *problem, struct error *error) {
-    problem->bf16_weights = native_is_scaled(spec);
-    if (problem->bf16_weights)
+    problem->bf16_weights = native_has_bf16_weights(spec);
+    if (native_is_scaled(spec))
         return native_quantize_q(spec, problem, q) || error_set(error, ERROR_RUN, "no memory for a row of Q");
     problem->fp8_weights = !cache->mxfp4 && !strcmp(spec_word(spec, SPEC_KV_MATH), "native");
     if (!problem->fp8_weights)
@@ -206,10 +206,12 @@ static void read_tensor(const struct kv_cache *cache, const struct kv_cache_tens
     }
 }
 
-void kv_cache_read(const struct kv_cache *cache, enum half_type type, bool flushes, double *k, double *v,
-                   struct reference_problem *problem) {
-    int64_t heads = problem->batch * problem->heads_k;
-    read_tensor(cache, &cache->k, heads, problem->seqlen_k, type, flushes, k);
+void kv_cache_read(const struct spec *spec, const struct kv_cache *cache, enum half_type type, bool flushes, double *k,
+                   double *v, struct reference_problem *problem) {
+    const int64_t heads = problem->batch * problem->heads_k;
+    /* What the matrix unit multiplies itself is exact, as in bf16. */
+    const enum half_type of_k = native_is_scaled(spec) ? HALF_BF16 : type;
+    read_tensor(cache, &cache->k, heads, problem->seqlen_k, of_k, flushes, k);
     if (!problem->v_in_k)
         read_tensor(cache, &cache->v, heads, problem->seqlen_k, type, flushes, v);
     problem->k_scaled = problem->v_scaled = !cache->mxfp4;

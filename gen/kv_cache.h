@@ -43,10 +43,10 @@ void kv_cache_free(struct kv_cache *cache);
 bool kv_cache_quantize_q(const struct spec *spec, const struct kv_cache *cache, double *q,
                          struct reference_problem *problem, struct error *error);
 
-/* Fills k and v with what the kernel's operands, numbers as bits of `type`, stand for once they are scaled. Subnormals
- * of the type are zeros to matrix instructions that flush them. A scale that is not finite makes NaN of its values.
- * Tells the problem what scales do to its bounds; the cache must outlive it. */
-void kv_cache_read(const struct kv_cache *cache, enum half_type type, bool flushes, double *k, double *v,
-                   struct reference_problem *problem);
+/* Fills k and v with what the kernel's operands, numbers as bits of `type` or as they are, stand for once they are
+ * scaled. Subnormals of the type are zeros to matrix instructions that flush them. A scale that is not finite makes NaN
+ * of its values. Tells the problem what scales do to its bounds; the cache must outlive it. */
+void kv_cache_read(const struct spec *spec, const struct kv_cache *cache, enum half_type type, bool flushes, double *k,
+                   double *v, struct reference_problem *problem);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "svg.h"
 #include "template.h"
 
 /* ---- Reading ---- */
@@ -264,18 +265,11 @@ void layout_svg(const struct layout *layout, struct text *out) {
     int left = MARGIN, top = HEAD, right = left + a->columns * CELL_WIDTH + GAP;
     int middle = top + b->rows * CELL_HEIGHT + GAP;
     int width = right + d->columns * CELL_WIDTH + MARGIN, height = middle + d->rows * CELL_HEIGHT + 20;
-    text_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n",
-                width, height, width, height);
+    svg_begin(out, width, height);
     text_printf(out, "<desc>Made by fmhagen report --layout --arch %s --dtype %s --wave %d%s%s</desc>\n", layout->arch,
                 layout->dtype, layout->wave, layout->matrix ? " --matrix " : "", layout->matrix ? layout->matrix : "");
-    text_puts(out, "<style>\n"
-                   "text { font: 11px sans-serif; fill: #222 }\n"
-                   ".title { font-size: 17px; font-weight: bold } .name { font-size: 14px; font-weight: bold }\n"
-                   ".note { font-size: 11px; font-weight: normal } .cell { font: 10px monospace }\n"
-                   ".cell, .middle { text-anchor: middle } .end { text-anchor: end } .axis { fill: #777 }\n"
-                   ".p { fill: #dbe9f6 } .q { fill: #fdf0d5 } .r { fill: #e2f0d9 } .t { fill: #f3e1ee }\n"
-                   ".s { fill: #f4a582 } .grid { stroke: #888; stroke-width: 0.5; fill: none }\n"
-                   "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
+    svg_style(out, ".p { fill: #dbe9f6 } .q { fill: #fdf0d5 } .r { fill: #e2f0d9 } .t { fill: #f3e1ee }\n"
+                   ".s { fill: #f4a582 } .grid { stroke: #888; stroke-width: 0.5; fill: none }\n");
     text_printf(out, "<text class=\"title\" x=\"%d\" y=\"30\">%s%s%s, %s, wave%d on %s: D = A B + C</text>\n", left,
                 layout->atom, layout->matrix ? " " : "", layout->matrix ? layout->matrix : "", layout->dtype,
                 layout->wave, layout->arch);
@@ -298,5 +292,5 @@ void layout_svg(const struct layout *layout, struct text *out) {
     add_row_numbers(d, right, middle, out);
     add_cells(d, right, middle, d->columns, out);
     add_natural(layout, right + d->columns * CELL_WIDTH, middle, out);
-    text_puts(out, "</svg>\n");
+    svg_end(out);
 }

@@ -4,21 +4,6 @@
 
 #include "index.h"
 
-void library_quote(const char *word, struct text *out) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
-    if (*word && word[strspn(word, plain)] == '\0') {
-        text_puts(out, word);
-        return;
-    }
-    text_puts(out, "'");
-    for (; *word; word++)
-        if (*word == '\'')
-            text_puts(out, "'\\''");
-        else
-            text_add(out, word, 1);
-    text_puts(out, "'");
-}
-
 /* "name = value", in which ninja must not see variables. */
 static void add_variable(struct text *out, const char *indent, const char *name, const char *value) {
     text_printf(out, "%s%s =%s", indent, name, *value ? " " : "");
@@ -29,7 +14,7 @@ static void add_variable(struct text *out, const char *indent, const char *name,
 
 static void add_word(struct text *out, const char *name, const char *word) {
     struct text quoted = {0};
-    library_quote(word, &quoted);
+    text_quote(&quoted, word);
     add_variable(out, "", name, quoted.failed ? "" : quoted.bytes);
     out->failed = out->failed || quoted.failed;
     text_free(&quoted);
@@ -52,7 +37,7 @@ static void add_edge(const struct library_entry *entry, const char *usual, struc
     text_puts(out, "\n");
     if (strcmp(compiler_of(entry), usual) != 0) {
         struct text quoted = {0};
-        library_quote(compiler_of(entry), &quoted);
+        text_quote(&quoted, compiler_of(entry));
         add_variable(out, "  ", "cxx", quoted.failed ? "" : quoted.bytes);
         out->failed = out->failed || quoted.failed;
         text_free(&quoted);

@@ -14,7 +14,4 @@ struct library_ninja {
 bool library_ninja_text(const struct library *library, const struct library_ninja *ninja, struct text *out,
                         struct error *error);
 
-/* Adds a word as a shell reads it, quoted where it must be. */
-void library_quote(const char *word, struct text *out);
-
 #endif

@@ -21,10 +21,10 @@ struct list {
     int count;
 };
 
-static struct merge_case *add(struct list *list, const char *what, enum merge_inputs inputs, enum merge_layout layout,
+static struct merge_case *add(struct list *list, const char *what, enum merge_inputs inputs, enum array_placing placing,
                               struct verify_merge_shape shape) {
     struct merge_case *one = &list->cases[list->count++];
-    *one = (struct merge_case){.shape = shape, .inputs = inputs, .layout = layout};
+    *one = (struct merge_case){.shape = shape, .inputs = inputs, .placing = placing};
     snprintf(one->what, sizeof one->what, "%s", what);
     return one;
 }
@@ -33,33 +33,33 @@ static struct merge_case *add(struct list *list, const char *what, enum merge_in
 int merge_standing(int64_t threads, struct merge_case cases[MERGE_CASES_MAX]) {
     typedef struct verify_merge_shape shape;
     struct list list = {cases, 0};
-    add(&list, "two partial results", MERGE_RANDOM, MERGE_PLAIN, (shape){2, 1, 2, 5, 64});
-    add(&list, "one", MERGE_RANDOM, MERGE_PADDED, (shape){1, 2, 3, 7, 72});
-    add(&list, "none", MERGE_RANDOM, MERGE_PADDED, (shape){0, 2, 3, 5, 8});
-    add(&list, "three", MERGE_RANDOM, MERGE_ROWS_OUTSIDE, (shape){3, 2, 3, 5, 128})->two_steps = true;
-    add(&list, "17, columns of 512", MERGE_RANDOM, MERGE_PADDED, (shape){17, 1, 5, 3, 512})->two_steps = true;
-    add(&list, "200", MERGE_RANDOM, MERGE_PLAIN, (shape){200, 1, 2, 3, 64})->two_steps = true;
-    add(&list, "more splits than keys", MERGE_EMPTY, MERGE_PADDED, (shape){200, 2, 3, 3, 72})->two_steps = true;
-    add(&list, "some empty", MERGE_EMPTY, MERGE_ROWS_OUTSIDE, (shape){17, 2, 3, 11, 128})->two_steps = true;
-    add(&list, "two of which some are empty", MERGE_EMPTY, MERGE_PLAIN, (shape){2, 1, 3, 40, 8});
-    add(&list, "one with keys", MERGE_ALONE, MERGE_PADDED, (shape){9, 2, 2, 13, 72});
-    add(&list, "all alike", MERGE_EQUAL, MERGE_PLAIN, (shape){3, 1, 2, 9, 8})->two_steps = true;
-    add(&list, "large LSE", MERGE_LARGE, MERGE_ROWS_OUTSIDE, (shape){5, 2, 2, 9, 64})->two_steps = true;
-    add(&list, "LSE of any magnitude", MERGE_SPREAD, MERGE_PADDED, (shape){6, 2, 2, 9, 64})->two_steps = true;
-    add(&list, "NaN and infinities", MERGE_NOT_FINITE, MERGE_ROWS_OUTSIDE, (shape){7, 2, 3, 24, 64});
-    add(&list, "O near its type's end", MERGE_LARGEST, MERGE_PADDED, (shape){8, 1, 2, 5, 64});
-    add(&list, "one row of one piece", MERGE_RANDOM, MERGE_PLAIN, (shape){2, 1, 1, 1, 8});
-    add(&list, "one past a workgroup", MERGE_RANDOM, MERGE_PADDED, (shape){2, 1, 1, threads + 1, 8});
-    add(&list, "rows across workgroups", MERGE_RANDOM, MERGE_PLAIN, (shape){3, 1, 3, 7, 440});
-    add(&list, "no rows", MERGE_RANDOM, MERGE_PLAIN, (shape){2, 2, 2, 0, 64});
-    add(&list, "no batch", MERGE_RANDOM, MERGE_PLAIN, (shape){2, 0, 2, 3, 64});
-    add(&list, "33 heads, 3 batches", MERGE_RANDOM, MERGE_ROWS_OUTSIDE, (shape){3, 3, 33, 3, 16});
-    add(&list, "without LSE", MERGE_RANDOM, MERGE_PADDED, (shape){3, 2, 2, 5, 24})->without_lse = true;
+    add(&list, "two partial results", MERGE_RANDOM, ARRAY_PLAIN, (shape){2, 1, 2, 5, 64});
+    add(&list, "one", MERGE_RANDOM, ARRAY_PADDED, (shape){1, 2, 3, 7, 72});
+    add(&list, "none", MERGE_RANDOM, ARRAY_PADDED, (shape){0, 2, 3, 5, 8});
+    add(&list, "three", MERGE_RANDOM, ARRAY_ROWS_OUTSIDE, (shape){3, 2, 3, 5, 128})->two_steps = true;
+    add(&list, "17, columns of 512", MERGE_RANDOM, ARRAY_PADDED, (shape){17, 1, 5, 3, 512})->two_steps = true;
+    add(&list, "200", MERGE_RANDOM, ARRAY_PLAIN, (shape){200, 1, 2, 3, 64})->two_steps = true;
+    add(&list, "more splits than keys", MERGE_EMPTY, ARRAY_PADDED, (shape){200, 2, 3, 3, 72})->two_steps = true;
+    add(&list, "some empty", MERGE_EMPTY, ARRAY_ROWS_OUTSIDE, (shape){17, 2, 3, 11, 128})->two_steps = true;
+    add(&list, "two of which some are empty", MERGE_EMPTY, ARRAY_PLAIN, (shape){2, 1, 3, 40, 8});
+    add(&list, "one with keys", MERGE_ALONE, ARRAY_PADDED, (shape){9, 2, 2, 13, 72});
+    add(&list, "all alike", MERGE_EQUAL, ARRAY_PLAIN, (shape){3, 1, 2, 9, 8})->two_steps = true;
+    add(&list, "large LSE", MERGE_LARGE, ARRAY_ROWS_OUTSIDE, (shape){5, 2, 2, 9, 64})->two_steps = true;
+    add(&list, "LSE of any magnitude", MERGE_SPREAD, ARRAY_PADDED, (shape){6, 2, 2, 9, 64})->two_steps = true;
+    add(&list, "NaN and infinities", MERGE_NOT_FINITE, ARRAY_ROWS_OUTSIDE, (shape){7, 2, 3, 24, 64});
+    add(&list, "O near its type's end", MERGE_LARGEST, ARRAY_PADDED, (shape){8, 1, 2, 5, 64});
+    add(&list, "one row of one piece", MERGE_RANDOM, ARRAY_PLAIN, (shape){2, 1, 1, 1, 8});
+    add(&list, "one past a workgroup", MERGE_RANDOM, ARRAY_PADDED, (shape){2, 1, 1, threads + 1, 8});
+    add(&list, "rows across workgroups", MERGE_RANDOM, ARRAY_PLAIN, (shape){3, 1, 3, 7, 440});
+    add(&list, "no rows", MERGE_RANDOM, ARRAY_PLAIN, (shape){2, 2, 2, 0, 64});
+    add(&list, "no batch", MERGE_RANDOM, ARRAY_PLAIN, (shape){2, 0, 2, 3, 64});
+    add(&list, "33 heads, 3 batches", MERGE_RANDOM, ARRAY_ROWS_OUTSIDE, (shape){3, 3, 33, 3, 16});
+    add(&list, "without LSE", MERGE_RANDOM, ARRAY_PADDED, (shape){3, 2, 2, 5, 24})->without_lse = true;
     static const char *const axes[] = {"splits", "batches", "heads", "rows", "batches of O", "heads of O", "rows of O"};
     for (int axis = 0; axis < 7; axis++) {
         char what[64];
         snprintf(what, sizeof what, "%s 2^31 apart", axes[axis]);
-        add(&list, what, MERGE_RANDOM, MERGE_FAR, (shape){2, 2, 2, 2, 8})->far_axis = axis;
+        add(&list, what, MERGE_RANDOM, ARRAY_FAR, (shape){2, 2, 2, 2, 8})->far_axis = axis;
     }
     return list.count;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "array.h"
 #include "verify.h"
 
 enum merge_inputs {
@@ -22,19 +23,12 @@ enum merge_inputs {
 /* "random", "empty", …: constant words. */
 const char *merge_inputs_name(enum merge_inputs inputs);
 
-enum merge_layout {
-    MERGE_PLAIN,        /* [batch][head][row][column] without gaps */
-    MERGE_PADDED,       /* the same with gaps, of no two axes alike */
-    MERGE_ROWS_OUTSIDE, /* [batch][row][head][column] with gaps, the partial results innermost */
-    MERGE_FAR           /* one axis so far apart that 32 bits do not hold an offset */
-};
-
 struct merge_case {
     char what[64];
     struct verify_merge_shape shape; /* of the tensors: of a packed batch its batch is 1 */
     int64_t sequences;               /* of the batch */
     enum merge_inputs inputs;
-    enum merge_layout layout;
+    enum array_placing placing;
     int far_axis;     /* of o_partial: 0 to 3, splits first; of o: 4 to 6 */
     bool without_lse; /* the kernel gets no such buffer */
     bool two_steps;   /* merged by pairs too, and the merged pairs once more */

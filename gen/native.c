@@ -13,6 +13,10 @@ bool native_is_scaled(const struct spec *spec) {
     return has_word(spec, SPEC_KV_MATH, "native") && has_word(spec, SPEC_KV_DTYPE, "mxfp4");
 }
 
+bool native_has_bf16_weights(const struct spec *spec) {
+    return native_is_scaled(spec) && !strcmp(spec_word(spec, SPEC_OP), "mla");
+}
+
 bool native_quantize_q(const struct spec *spec, const struct reference_problem *problem, double *q) {
     enum quantize_rule rule =
         has_word(spec, SPEC_SCALE_RULE, "threequarters") ? QUANTIZE_THREE_QUARTERS : QUANTIZE_FLOOR;

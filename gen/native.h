@@ -7,8 +7,11 @@
 #include "reference.h"
 #include "spec.h"
 
-/* Whether Q becomes mxfp4 and the weights meet V as bf16, whatever the type of Q. */
+/* Whether Q becomes mxfp4. */
 bool native_is_scaled(const struct spec *spec);
+
+/* Whether the weights meet V as bf16, whatever the type of Q; rows of scales are then multiples of four bytes. */
+bool native_has_bf16_weights(const struct spec *spec);
 
 /* Replaces q, [batch][heads_q][seqlen_q][head_dim], by what is left of it as mxfp4, rounded by the rule of the
  * instance. False: no memory. */

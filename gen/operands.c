@@ -265,7 +265,7 @@ static bool add_partial(const struct making *making, enum fmha_buffer buffer, in
 
 /* Bytes of which rows of scales are multiples: they go to LDS by words where the matrix unit takes them. */
 static int64_t scale_alignment(const struct making *making) {
-    return native_is_scaled(&making->instance->spec) ? 4 : 1;
+    return native_has_bf16_weights(&making->instance->spec) ? 4 : 1;
 }
 
 /* Scales of K or V: [batch][heads_k], of packed keys [heads_k], or one for all; or in rows like K. What is next to them

@@ -8,6 +8,7 @@
 #include "compiler.h"
 #include "disassemble.h"
 #include "instance.h"
+#include "report_estimate.h"
 #include "report_parts.h"
 #include "report_run.h"
 
@@ -26,6 +27,12 @@ static bool read_object(const void *bytes, size_t length, const char *symbol, co
         return false;
     }
     const char *name = report->resources.symbol;
+    if (strncmp(report->resources.target, "sm_", 3) == 0) {
+        return error_set(error, ERROR_USAGE,
+                         "%s: expected a code object whose instructions can be read, got a cubin for %s; its registers "
+                         "and LDS are in NAME.json, which `fmhagen build` writes",
+                         name, report->resources.target);
+    }
     bool good = disassemble(bytes, length, name, compiler_path, &listing, error) &&
                 assembly_parse(listing.bytes, listing.length, name, &report->assembly, error);
     text_free(&listing);
@@ -41,55 +48,77 @@ static bool read_text(const char *text, size_t length, const char *symbol, struc
     return report->has_resources && assembly_parse(text, length, report->resources.symbol, &report->assembly, error);
 }
 
-static bool read_spec(const struct report_request *request, struct report *report, struct error *error) {
-    struct instance instance;
-    fmha_compiler compiler;
-    void *object = NULL;
-    size_t length = 0;
-    if (!instance_emit(request->engine, request->spec, &instance, error)) {
-        return false;
-    }
-    snprintf(report->instance, sizeof report->instance, "%s", instance.name);
-    const fmha_source source = {
-        .text = instance.text.bytes, .symbol = instance.name, .wave = request->spec->value[SPEC_WAVE]};
-    bool good = fmha_compiler_find(request->spec->arch, &compiler) == FMHA_OK &&
-                fmha_compiler_compile_source(&compiler, request->spec->arch, &source, &object, &length) == FMHA_OK;
-    if (!good) {
-        error_set(error, ERROR_RUN, "%s: %s", instance.name, fmha_last_error());
-    }
-    good = good && read_object(object, length, instance.name, compiler.path, report, error) &&
-           (request->shape_count == 0 || report_run_shapes(request, &instance, object, length, report, error));
-    free(object);
-    instance_free(&instance);
-    return good;
-}
-
-static bool read_file(const struct report_request *request, struct report *report, struct error *error) {
+/* *object receives the file's bytes, for the caller to free, on failure too. */
+static bool read_file(const struct report_request *request, struct report *report, void **object, size_t *length,
+                      struct error *error) {
     char *bytes;
-    size_t length;
     struct error reason;
-    if (!file_read(request->file, &bytes, &length, error)) {
+    if (!file_read(request->file, &bytes, length, error)) {
         return false;
     }
-    bool binary = memchr(bytes, 0, length) != NULL || codeobject_is_elf(bytes, length);
-    bool good = binary ? read_object(bytes, length, request->symbol, NULL, report, &reason)
-                       : read_text(bytes, length, request->symbol, report, &reason);
-    free(bytes);
+    *object = bytes;
+    bool binary = memchr(bytes, 0, *length) != NULL || codeobject_is_elf(bytes, *length);
+    if (request->run && !binary) {
+        return error_set(error, ERROR_USAGE, "%s: expected a code object, which can be run, got text; leave --run out",
+                         request->file);
+    }
+    bool good = binary ? read_object(bytes, *length, request->symbol, NULL, report, &reason)
+                       : read_text(bytes, *length, request->symbol, report, &reason);
     if (!good) {
         return error_set(error, reason.kind, "%s: %s", request->file, reason.text);
     }
-    snprintf(report->instance, sizeof report->instance, "%s", report->assembly.symbol);
     const char *target = report->resources.target;
     if (request->arch != NULL && target[0] != 0 && !is_same_chip(request->arch, target)) {
-        return error_set(error, ERROR_USAGE,
-                         "%s: expected code for %s, as --arch says, got code for %s; leave --arch out", request->file,
-                         request->arch, target);
+        return error_set(error, ERROR_USAGE, "%s: expected code for %s, as --arch says, got code for %s; %s",
+                         request->file, request->arch, target,
+                         request->spec ? "describe the kernel that the file holds" : "leave --arch out");
     }
     if (request->wave != 0 && report->has_resources && request->wave != report->resources.wave) {
         return error_set(error, ERROR_USAGE, "%s: expected wave%d, as --wave says, got wave%d; leave --wave out",
                          request->file, request->wave, report->resources.wave);
     }
     return true;
+}
+
+static bool read_spec(const struct report_request *request, struct report *report, struct error *error) {
+    struct instance emitted;
+    const struct instance *instance = request->instance != NULL ? request->instance : &emitted;
+    fmha_compiler compiler;
+    void *object = NULL;
+    size_t length = 0;
+    if (request->instance == NULL && !instance_emit(request->engine, request->spec, &emitted, error)) {
+        return false;
+    }
+    snprintf(report->instance, sizeof report->instance, "%s", instance->name);
+    const fmha_source source = {
+        .text = instance->text.bytes, .symbol = instance->name, .wave = request->spec->value[SPEC_WAVE]};
+    bool good;
+    if (request->file != NULL) {
+        good = read_file(request, report, &object, &length, error);
+        snprintf(report->instance, sizeof report->instance, "%s", report->assembly.symbol);
+    } else {
+        good = fmha_compiler_find(request->spec->arch, &compiler) == FMHA_OK &&
+               fmha_compiler_compile_source(&compiler, request->spec->arch, &source, &object, &length) == FMHA_OK;
+        if (!good) {
+            error_set(error, ERROR_RUN, "%s: %s", instance->name, fmha_last_error());
+        }
+        good = good && read_object(object, length, instance->name, compiler.path, report, error);
+    }
+    good = good && (!request->run || report_run_shapes(request, instance, object, length, report, error));
+    free(object);
+    if (request->instance == NULL) {
+        instance_free(&emitted);
+    }
+    return good;
+}
+
+static bool read_other(const struct report_request *request, struct report *report, struct error *error) {
+    void *object = NULL;
+    size_t length;
+    bool good = read_file(request, report, &object, &length, error);
+    free(object);
+    snprintf(report->instance, sizeof report->instance, "%s", report->assembly.symbol);
+    return good;
 }
 
 static double per_useful(const struct report *report, const struct mix *mix, enum mix_id id) {
@@ -140,9 +169,46 @@ static bool analyse_loops(struct report *report, struct error *error) {
     return true;
 }
 
+static bool make_estimates(const struct report_request *request, struct report *report, struct error *error) {
+    report->estimates = calloc(request->shape_count + 1, sizeof *report->estimates);
+    if (report->estimates == NULL) {
+        return error_set(error, ERROR_RUN, "%s: out of memory; report on one kernel alone", report->instance);
+    }
+    report_run_roles(report);
+    for (size_t i = 0; i < request->shape_count; i++) {
+        struct report_estimate *estimate = &report->estimates[report->estimate_count++];
+        if (request->run) {
+            const struct report_problem *problem = &report->problems[i];
+            report_estimate_run(report, request->spec, &request->shapes[i], &problem->work, problem->pairs,
+                                report_run_bytes(problem), estimate);
+        } else {
+            report_estimate_tiles(report, request->spec, &request->shapes[i], estimate);
+        }
+    }
+    return true;
+}
+
+static bool check_request(const struct report_request *request, struct error *error) {
+    const char *arch = request->spec != NULL ? request->spec->arch : request->arch;
+    if (arch != NULL && strncmp(arch, "gfx", 3) != 0) {
+        return error_set(error, ERROR_USAGE,
+                         "report: expected a chip of AMD, whose machine code is read, got %s; choose one of 'fmhagen "
+                         "list --arch' that begins with gfx",
+                         arch);
+    }
+    for (size_t i = 0; i < request->shape_count; i++) {
+        if (!request->run &&
+            !report_estimate_check(request->spec, &request->shapes[i], "add --run, which counts them", error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool report_run(const struct report_request *request, struct report *report, struct error *error) {
     memset(report, 0, sizeof *report);
-    bool good = request->spec != NULL ? read_spec(request, report, error) : read_file(request, report, error);
+    bool good = check_request(request, error) &&
+                (request->spec != NULL ? read_spec(request, report, error) : read_other(request, report, error));
     if (good) {
         const char *arch = report->resources.target[0] != 0 ? report->resources.target : request->arch;
         snprintf(report->arch, sizeof report->arch, "%s", arch != NULL ? arch : "");
@@ -150,8 +216,9 @@ bool report_run(const struct report_request *request, struct report *report, str
         report->wave = report->has_resources ? report->resources.wave : request->wave != 0 ? request->wave : usual;
         report->clock_ghz = request->clock_ghz;
         report->compute_units = request->compute_units > 0 ? request->compute_units : 1;
+        report->bandwidth_gbs = request->bandwidth_gbs;
         report->useful = issue_useful(issue_family_of(report->arch));
-        good = analyse_loops(report, error);
+        good = analyse_loops(report, error) && make_estimates(request, report, error);
     }
     if (!good) {
         report_free(report);
@@ -164,6 +231,7 @@ void report_free(struct report *report) {
         issue_loop_free(&report->loops[i].issue);
     }
     free(report->loops);
+    free(report->estimates);
     report_run_free(report);
     assembly_free(&report->assembly);
     memset(report, 0, sizeof *report);
@@ -286,8 +354,9 @@ static void table_bound(const struct report *report, const struct issue_way *way
         text_printf(out, ", %.1f TFLOP/s of %d compute unit%s at %g GHz", report_tflops(report, bound),
                     report->compute_units, report->compute_units == 1 ? "" : "s", report->clock_ghz);
     }
-    text_printf(out, " (cycles: %s %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s)\n", useful_word(report),
-                bound->matrix_cycles, bound->simd_cycles, bound->lds_cycles, bound->l0_cycles, bound->slowest);
+    text_printf(out, " (cycles: %s %.0f, SIMD %.0f, LDS %.0f, L0 %.0f; slowest: %s; vector/%s %.2f)\n",
+                useful_word(report), bound->matrix_cycles, bound->simd_cycles, bound->lds_cycles, bound->l0_cycles,
+                bound->slowest, useful_word(report), way->vector_cycles / bound->matrix_cycles);
 }
 
 static void table_other(void *context, const char *word, size_t length) {
@@ -300,6 +369,33 @@ static void table_per_useful(const struct report *report, const char *way, const
                 report->useful == MIX_MATRIX ? "matrix instruction" : useful_word(report), way,
                 per_useful(report, mix, MIX_VALU), per_useful(report, mix, MIX_TRANSCENDENTAL),
                 per_useful(report, mix, MIX_LDS));
+}
+
+/* Whether a load's latency is hidden behind the wave's own work, or behind that of so many waves of the SIMD. */
+struct latency {
+    double wanted_cycles; /* 0: nothing is asked of such loads */
+    bool covered;
+};
+enum { WANTED_WAVES = 4 };
+
+static struct latency latency_of(const struct report *report, const struct issue_cover *cover) {
+    struct latency latency = {0, false};
+    if (strcmp(cover->kind, issue_load_names[ISSUE_LOAD_GLOBAL]) == 0) {
+        latency.wanted_cycles = 500;
+    } else if (strcmp(cover->kind, issue_load_names[ISSUE_LOAD_LDS]) == 0) {
+        latency.wanted_cycles = 100;
+    }
+    latency.covered = cover->least_cycles >= latency.wanted_cycles || report->resources.waves_per_simd >= WANTED_WAVES;
+    return latency;
+}
+
+static void table_latency(const struct report *report, const struct issue_cover *cover, struct text *out) {
+    struct latency latency = latency_of(report, cover);
+    if (latency.wanted_cycles > 0) {
+        text_printf(out, "; %s (%g cycles or %d waves per SIMD)", latency.covered ? "covered" : "not covered",
+                    latency.wanted_cycles, WANTED_WAVES);
+    }
+    text_puts(out, "\n");
 }
 
 static void table_loop(const struct report *report, const struct report_loop *loop, struct text *out) {
@@ -337,8 +433,9 @@ static void table_loop(const struct report *report, const struct report_loop *lo
     for (int i = 0; i < issue->cover_count; i++) {
         const struct issue_cover *cover = &issue->covers[i];
         if (cover->loads > 0) {
-            text_printf(out, "  %s loads: %d, %.0f cycles of work between issue and wait at least, %.1f in the mean\n",
+            text_printf(out, "  %s loads: %d, %.0f cycles of work between issue and wait at least, %.1f in the mean",
                         cover->kind, cover->loads, cover->least_cycles, cover->mean_cycles);
+            table_latency(report, cover, out);
         }
     }
     if (issue->inner) {
@@ -364,6 +461,9 @@ void report_table(const struct report *report, struct text *out) {
         text_puts(out, "\nThe bound is modelled: it counts the cycles of issue alone and is no measurement.\n");
     }
     report_run_table(report, out);
+    for (size_t i = 0; i < report->estimate_count; i++) {
+        report_estimate_table(report, &report->estimates[i], out);
+    }
     if (report->assembly.calls > 0) {
         text_printf(out, "%d calls: what they call is not counted\n", report->assembly.calls);
     }
@@ -372,6 +472,15 @@ void report_table(const struct report *report, struct text *out) {
 /* ---- JSON
  * -------------------------------------------------------------------------------------------------------------------
  */
+
+void report_put_shape(struct json *json, cJSON *to, const struct verify_shape *shape) {
+    cJSON *lengths = json_put_object(json, to, "shape");
+    json_put_number(json, lengths, "batch", (double)shape->batch);
+    json_put_number(json, lengths, "heads_q", (double)shape->heads_q);
+    json_put_number(json, lengths, "heads_k", (double)shape->heads_k);
+    json_put_number(json, lengths, "seqlen_q", (double)shape->seqlen_q);
+    json_put_number(json, lengths, "seqlen_k", (double)shape->seqlen_k);
+}
 
 void report_put_mix(struct json *json, cJSON *to, const struct mix *mix) {
     for (int id = 0; id < MIX_COUNT; id++) {
@@ -436,6 +545,13 @@ static void put_word(void *context, const char *word, size_t length) {
     json_append(list->json, list->array, cJSON_CreateString(copy));
 }
 
+static void put_vector(struct json *json, cJSON *to, const struct issue_way *way) {
+    if (way->bound.known) {
+        json_put_rounded(json, to, "vector_cycles", way->vector_cycles);
+        json_put_rounded(json, to, "vector_per_matrix_cycle", way->vector_cycles / way->bound.matrix_cycles);
+    }
+}
+
 static void put_ways(struct json *json, cJSON *to, const struct report *report, const struct issue_loop *issue) {
     cJSON *ways = json_put_array(json, to, "ways");
     for (int i = 0; i < issue->way_count; i++) {
@@ -449,6 +565,7 @@ static void put_ways(struct json *json, cJSON *to, const struct report *report, 
         report_put_mix(json, json_put_object(json, object, "total"), &way->mix);
         put_per_useful(json, object, report, &way->mix);
         report_put_bound(json, object, report, &way->bound);
+        put_vector(json, object, way);
     }
 }
 
@@ -470,6 +587,7 @@ static void put_loop(struct json *json, cJSON *loops, const struct report *repor
     report_put_mix(json, json_put_object(json, object, "total"), &issue->total);
     put_per_useful(json, object, report, &issue->total);
     report_put_bound(json, object, report, &issue->ways[0].bound);
+    put_vector(json, object, &issue->ways[0]);
     put_ways(json, object, report, issue);
     cJSON *waits = json_put_array(json, object, "waits");
     for (int i = 0; i < issue->cover_count; i++) {
@@ -478,6 +596,12 @@ static void put_loop(struct json *json, cJSON *loops, const struct report *repor
         json_put_number(json, wait, "loads", issue->covers[i].loads);
         json_put_rounded(json, wait, "least_cycles", issue->covers[i].least_cycles);
         json_put_rounded(json, wait, "mean_cycles", issue->covers[i].mean_cycles);
+        struct latency latency = latency_of(report, &issue->covers[i]);
+        if (latency.wanted_cycles > 0) {
+            json_put_number(json, wait, "wanted_cycles", latency.wanted_cycles);
+            json_put_number(json, wait, "wanted_waves", WANTED_WAVES);
+            json_put_bool(json, wait, "covered", issue->covers[i].loads == 0 || latency.covered);
+        }
     }
     json_put_bool(json, object, "inner_loop", issue->inner);
     struct word_list others = {json, json_put_array(json, object, "other_mnemonics")};
@@ -502,17 +626,11 @@ bool report_json(const struct report *report, struct text *out, struct error *er
     }
     json_put_number(&json, root, "calls", report->assembly.calls);
     report_run_json(&json, root, report);
+    report_estimates_json(&json, root, report);
     if (report->clock_ghz > 0) {
         json_put_number(&json, root, "clock_ghz", report->clock_ghz);
         json_put_number(&json, root, "compute_units", report->compute_units);
     }
-    char *printed = json.failed ? NULL : cJSON_Print(root);
-    cJSON_Delete(root);
-    if (printed != NULL) {
-        text_printf(out, "%s\n", printed);
-    }
-    bool done = printed != NULL && !out->failed;
-    cJSON_free(printed);
-    return done ||
+    return json_print(root, !json.failed, out) ||
            error_set(error, ERROR_RUN, "%s: out of memory for its JSON; report on one kernel alone", report->instance);
 }

@@ -11,19 +11,24 @@
 #include "text.h"
 #include "verify_report.h"
 
-/* Either a resolved spec with the engine that emits it, or the path of a bare ELF code object or of assembly text. */
+/* A resolved spec with the engine that emits it, or the path of a bare ELF code object or of assembly text, or both:
+ * then the file is in place of what the instance compiles to. */
 struct report_request {
-    const struct spec *spec; /* NULL: `file` is read */
+    const struct spec *spec; /* NULL: of `file` nothing else is known */
     struct template_engine *engine;
+    const struct instance
+        *instance; /* what the spec was emitted as, in place of the engine; NULL: it is emitted here */
     const char *file;
     const char *symbol;                /* kernel of `file`; NULL: its only one */
     const char *arch;                  /* for a file that does not name its chip (disassembly); NULL: none given */
     int wave;                          /* likewise: 32 or 64; 0: 32 on RDNA, 64 on CDNA */
-    const struct verify_shape *shapes; /* with a spec: problems that the kernel is run for, on the device "isa" */
+    const struct verify_shape *shapes; /* with a spec: problems whose time is modelled */
     size_t shape_count;
+    bool run;                              /* the kernel is run for each of them, on the device "isa" */
     const struct modifiers_values *values; /* that they run with; NULL: the usual ones */
     double clock_ghz;                      /* 0: none given, and no TFLOP/s in the report */
-    int compute_units; /* goes with clock_ghz; 0: none given, the rate is then that of one compute unit */
+    int compute_units;    /* goes with clock_ghz; 0: none given, the rate is then that of one compute unit */
+    double bandwidth_gbs; /* of memory; 0: none given */
 };
 
 struct report_loop {
@@ -42,9 +47,11 @@ struct report {
     enum mix_id useful;        /* issue_useful of the chip */
     struct report_loop *loops; /* the innermost loops that hold what is useful, in program order */
     int loop_count;
-    struct report_problem *problems; /* report_run.h; one for each shape */
+    struct report_problem *problems; /* report_run.h; one for each shape that was run */
     size_t problem_count;
-    double clock_ghz;
+    struct report_estimate *estimates; /* report_estimate.h; one for each shape */
+    size_t estimate_count;
+    double clock_ghz, bandwidth_gbs;
     int compute_units;
 };
 

@@ -8,23 +8,45 @@
 
 #include "execute.h"
 #include "inputs.h"
+#include "kv_cache.h"
 #include "modifiers.h"
 #include "report_parts.h"
 #include "verify_count.h"
 
 /* ---- Running ---- */
 
-/* Inputs as verification has them; results are not looked at. */
+static double count_pairs(const struct reference_problem *problem) {
+    double pairs = 0;
+    for (int64_t batch = 0; batch < problem->batch; batch++)
+        for (int64_t head = 0; head < problem->heads_q; head++)
+            for (int64_t query = 0; query < problem->seqlen_q; query++)
+                for (int64_t key = 0; key < problem->seqlen_k; key++)
+                    pairs += reference_sees(problem, batch, head, query, key);
+    return pairs;
+}
+
+static enum reference_mask mask_of(const struct spec *spec) {
+    const char *mask = spec_word(spec, SPEC_MASK);
+    return strcmp(mask, "causal-bottom-right") == 0 ? REFERENCE_MASK_CAUSAL_BOTTOM_RIGHT
+           : strcmp(mask, "causal-top-left") == 0   ? REFERENCE_MASK_CAUSAL_TOP_LEFT
+                                                    : REFERENCE_MASK_NONE;
+}
+
+/* Inputs as verification has them; results are not looked at. Keys are not split. */
 static bool run_problem(const struct execute_target *target, const struct verify_shape *shape,
-                        const struct modifiers_values *values, struct error *error) {
+                        const struct modifiers_values *values, double *pairs, struct error *error) {
     const struct spec *spec = &target->instance->spec;
+    const bool small = kv_cache_is_used(spec);
     struct reference_problem problem = {.batch = shape->batch,
                                         .heads_q = shape->heads_q,
                                         .heads_k = shape->heads_k,
                                         .seqlen_q = shape->seqlen_q,
                                         .seqlen_k = shape->seqlen_k,
                                         .head_dim = spec->value[SPEC_HEAD_DIM],
-                                        .head_dim_v = spec->value[SPEC_HEAD_DIM_V]};
+                                        .head_dim_v = spec->value[SPEC_HEAD_DIM_V],
+                                        .v_in_k = spec->value[SPEC_OP] == SPEC_OP_MLA,
+                                        .mask = mask_of(spec),
+                                        .splits = 1};
     problem.scale = 1 / sqrt((double)problem.head_dim);
     struct modifiers_choice choice = modifiers_usual(INPUT_RANDOM, 0);
     struct modifiers modifiers;
@@ -35,7 +57,8 @@ static bool run_problem(const struct execute_target *target, const struct verify
     uint16_t *bits = calloc(q + k + v + o + 1, sizeof *bits);
     float *lse = calloc(rows_q + 1, sizeof *lse);
     struct findings findings = {0};
-    struct execute_request request = {.problem = &problem, .page_size = 16, .lse = lse};
+    struct kv_cache cache;
+    struct execute_request request = {.problem = &problem, .page_size = 16, .splits = 1, .lse = lse};
     if (values)
         choice.values = *values;
     bool done = modifiers_make(target->instance, &choice, 1, &problem, &modifiers, error);
@@ -49,7 +72,15 @@ static bool run_problem(const struct execute_target *target, const struct verify
         request.o_bits = bits + q + k + v;
         enum half_type type = strcmp(spec_word(spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16;
         inputs_make(INPUT_RANDOM, &problem, type, 1, bits, bits + q, bits + q + k);
-        done = execute_check(target->instance, &request, error) && execute_run(target, &request, &findings, error);
+        done = execute_check(target->instance, &request, error) &&
+               (!small || kv_cache_make(spec, &problem, type, 1, bits + q, bits + q + k, &cache, error));
+        if (done) {
+            request.cache = small ? &cache : NULL;
+            done = execute_run(target, &request, &findings, error);
+            *pairs = count_pairs(&problem);
+            if (small)
+                kv_cache_free(&cache);
+        }
     }
     if (done && findings.count > 0)
         done = error_set(error, ERROR_RUN, "%s: expected a run without findings, got %zu, the first: %s; verify it",
@@ -171,8 +202,9 @@ bool report_run_shapes(const struct report_request *request, const struct instan
     struct execute_target target;
     const struct execute_options options = {
         .without_checks = true, .count = 2, .object = object, .object_bytes = object_bytes};
-    if (instance->spec.value[SPEC_OP] != SPEC_OP_FORWARD)
-        return error_set(error, ERROR_USAGE, "--run: expected --op forward, got %s; leave --run out",
+    const int32_t op = instance->spec.value[SPEC_OP];
+    if (op != SPEC_OP_FORWARD && op != SPEC_OP_DECODE && op != SPEC_OP_MLA)
+        return error_set(error, ERROR_USAGE, "--run: expected --op forward, decode or mla, got %s; leave --run out",
                          spec_word(&instance->spec, SPEC_OP));
     snprintf(device, sizeof device, "isa:%s", instance->spec.arch);
     snprintf(report->arch, sizeof report->arch, "%s", report->resources.target);
@@ -186,7 +218,7 @@ bool report_run_shapes(const struct report_request *request, const struct instan
     bool done = true;
     for (size_t i = 0; done && i < request->shape_count; i++) {
         report->problems[i].shape = request->shapes[i];
-        done = run_problem(&target, &request->shapes[i], request->values, error) &&
+        done = run_problem(&target, &request->shapes[i], request->values, &report->problems[i].pairs, error) &&
                count_problem(&target, report, &report->problems[i], error);
     }
     execute_close(&target);
@@ -228,8 +260,29 @@ static double microseconds(const struct report *report, const struct issue_bound
     return simds > 0 && report->clock_ghz > 0 ? issue_bound_cycles(bound) / simds / report->clock_ghz / 1000 : 0;
 }
 
-static const char *const tensors[] = {"q", "k", "v", "o", "lse"};
-enum { TENSORS = sizeof tensors / sizeof tensors[0] };
+void report_run_roles(struct report *report) {
+    for (size_t i = 0; i < report->problem_count; i++) {
+        struct report_problem *problem = &report->problems[i];
+        for (int b = 0; b < report->assembly.block_count; b++) {
+            double useful = problem->executions[b] * report->assembly.blocks[b].mix.count[report->useful];
+            problem->useful += useful;
+            problem->useful_in_body += strcmp(role_of(report, b), "body") == 0 ? useful : 0;
+        }
+    }
+}
+
+double report_run_bytes(const struct report_problem *problem) {
+    double bytes = 0;
+    for (int i = 0; i < problem->counted.counter_count; i++) {
+        const struct verify_counter *counter = &problem->counted.counters[i];
+        if (counter->tensor[0] && strncmp(counter->name, "unique_bytes_", strlen("unique_bytes_")) == 0)
+            bytes += counter->value;
+    }
+    return bytes;
+}
+
+static const char *const tensors[] = {"q", "k", "v", "kv", "k_scale", "v_scale", "kv_scale", "o", "lse"};
+enum { TENSORS = sizeof tensors / sizeof tensors[0], OUTPUTS = TENSORS - 2 };
 
 /* ---- Table ---- */
 
@@ -280,20 +333,70 @@ static void table_bound(const struct report *report, const char *what, const str
                 bound->l0_cycles, bound->slowest);
 }
 
-static void table_memory(const struct report_problem *problem, struct text *out) {
+/* Of the instructions of a block that have one mnemonic, all together. */
+struct lds_group {
+    int instructions;
+    double accesses, cycles, conflicts;
+};
+
+static struct lds_group gather_lds(const struct report *report, const struct report_problem *problem,
+                                   const struct assembly_block *block, int first) {
+    const struct instruction *instructions = report->assembly.instructions;
+    size_t length = instruction_mnemonic(instructions[first].text);
+    struct lds_group group = {0};
+    for (int k = block->first; k < block->first + block->count; k++) {
+        const struct report_counts *counts = &problem->instructions[k];
+        if (instruction_mnemonic(instructions[k].text) != length ||
+            memcmp(instructions[k].text, instructions[first].text, length) != 0)
+            continue;
+        if (k < first)
+            return (struct lds_group){0}; /* told of already */
+        group.instructions++;
+        group.accesses += counts->accesses;
+        group.cycles += counts->bank_cycles;
+        group.conflicts += counts->bank_conflict_cycles;
+    }
+    return group;
+}
+
+static void table_conflicts(const struct report *report, const struct report_problem *problem, struct text *out) {
+    const struct assembly *assembly = &report->assembly;
+    for (int b = 0; b < assembly->block_count; b++) {
+        const struct assembly_block *block = &assembly->blocks[b];
+        for (int k = block->first; k < block->first + block->count; k++) {
+            const struct instruction *instruction = &assembly->instructions[k];
+            if (instruction->unit != MIX_LDS || problem->instructions[k].accesses == 0)
+                continue;
+            struct lds_group group = gather_lds(report, problem, block, k);
+            if (group.conflicts > 0)
+                text_printf(out,
+                            "    %-12s %-4s %.*s: %d instruction%s, %.2f cycles an access, %.2f of them conflicts\n",
+                            block->label, role_of(report, b), (int)instruction_mnemonic(instruction->text),
+                            instruction->text, group.instructions, group.instructions == 1 ? "" : "s",
+                            group.cycles / group.accesses, group.conflicts / group.accesses);
+        }
+    }
+}
+
+static void table_memory(const struct report *report, const struct report_problem *problem, struct text *out) {
     double cycles = value(problem, "lds_cycles", ""), conflicts = value(problem, "lds_conflict_cycles", "");
     text_printf(out, "  LDS: %.0f cycles of the banks, %.0f of them conflicts\n", cycles, conflicts);
+    table_conflicts(report, problem, out);
     text_printf(out, "  global: %.2f cache lines a load, %.2f a store; bytes (different ones):",
                 share(value(problem, "global_lines_read", ""), value(problem, "global_reads", "")),
                 share(value(problem, "global_lines_written", ""), value(problem, "global_writes", "")));
+    const char *comma = "";
     for (size_t i = 0; i < TENSORS; i++) {
-        const char *way = i < 3 ? "read" : "written";
+        const char *way = i < OUTPUTS ? "read" : "written";
         char all[32], unique[32];
         snprintf(all, sizeof all, "bytes_%s", way);
         snprintf(unique, sizeof unique, "unique_bytes_%s", way);
-        text_printf(out, " %s %.0f (%.0f)%s", tensors[i], value(problem, all, tensors[i]),
-                    value(problem, unique, tensors[i]), i + 1 < TENSORS ? "," : "\n");
+        if (value(problem, all, tensors[i]) > 0)
+            text_printf(out, "%s %s %.0f (%.0f)", comma, tensors[i], value(problem, all, tensors[i]),
+                        value(problem, unique, tensors[i]));
+        comma = value(problem, all, tensors[i]) > 0 ? "," : comma;
     }
+    text_puts(out, "\n");
 }
 
 static void table_waits(const struct report_problem *problem, struct text *out) {
@@ -320,9 +423,12 @@ void report_run_table(const struct report *report, struct text *out) {
                     shape->batch, shape->heads_q, shape->heads_k, shape->seqlen_q, shape->seqlen_k,
                     value(problem, "workgroups", ""), value(problem, "waves", ""));
         table_blocks(report, problem, out);
+        text_printf(out, "  %s: %.0f, %.2f%% of them in the body, which masks nothing\n",
+                    report->useful == MIX_MATRIX ? "matrix instructions" : "multiply-adds", problem->useful,
+                    100 * share(problem->useful_in_body, problem->useful));
         table_bound(report, "bound", &problem->bound, out);
         table_bound(report, "bound with the bank cycles that were counted", &problem->bound_conflict, out);
-        table_memory(problem, out);
+        table_memory(report, problem, out);
         table_waits(problem, out);
     }
     if (report->problem_count > 0)
@@ -384,12 +490,7 @@ static void put_problem(struct json *json, cJSON *runs, const struct report *rep
     const struct assembly *assembly = &report->assembly;
     const struct verify_shape *shape = &problem->shape;
     cJSON *run = json_append(json, runs, cJSON_CreateObject());
-    cJSON *lengths = json_put_object(json, run, "shape");
-    json_put_number(json, lengths, "batch", (double)shape->batch);
-    json_put_number(json, lengths, "heads_q", (double)shape->heads_q);
-    json_put_number(json, lengths, "heads_k", (double)shape->heads_k);
-    json_put_number(json, lengths, "seqlen_q", (double)shape->seqlen_q);
-    json_put_number(json, lengths, "seqlen_k", (double)shape->seqlen_k);
+    report_put_shape(json, run, shape);
     cJSON *blocks = json_put_array(json, run, "blocks");
     for (int b = 0; b < assembly->block_count; b++) {
         if (problem->executions[b] == 0)
@@ -403,6 +504,7 @@ static void put_problem(struct json *json, cJSON *runs, const struct report *rep
         put_accesses(json, block, assembly, &assembly->blocks[b], problem);
     }
     put_sums(json, run, report, problem);
+    json_put_rounded(json, run, "body_percent", 100 * share(problem->useful_in_body, problem->useful));
     report_put_bound(json, run, report, &problem->bound);
     report_put_bound(json, json_put_object(json, run, "with_bank_cycles"), report, &problem->bound_conflict);
     if (report->clock_ghz > 0)

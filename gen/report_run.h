@@ -15,9 +15,12 @@ struct report_counts {
 
 struct report_problem {
     struct verify_shape shape;
+    double pairs;               /* of queries of all heads and keys that they see */
     struct verify_case counted; /* its counters; findings are an error */
     struct report_counts *instructions;
     double *executions; /* of each block */
+    double useful,
+        useful_in_body; /* instructions (or multiply-adds) that were executed, and those of them in the body */
     struct issue_work work;
     struct issue_bound bound;          /* the static costs of each block times its executions */
     struct issue_bound bound_conflict; /* with the bank cycles that were counted */
@@ -28,6 +31,12 @@ struct report_problem {
 bool report_run_shapes(const struct report_request *request, const struct instance *instance, const void *object,
                        size_t object_bytes, struct report *report, struct error *error);
 void report_run_free(struct report *report);
+
+/* Once the report's loops are known: what of each run lay in the body. */
+void report_run_roles(struct report *report);
+
+/* Different bytes of all tensors that a run read and wrote. */
+double report_run_bytes(const struct report_problem *problem);
 
 /* Their parts of the report's two forms; nothing where nothing was run. */
 void report_run_table(const struct report *report, struct text *out);

@@ -81,22 +81,24 @@ static void add_compilers(struct text *out, const char *arch) {
 }
 
 int selftest_find(char *devices[SELFTEST_DEVICES_MAX], struct text *why) {
+    static const char *const drivers[] = {"hip", "cuda"};
     int count = 0;
-    while (count < SELFTEST_DEVICES_MAX) {
-        char name[32];
-        fmha_device *device;
-        snprintf(name, sizeof name, "hip:%d", count);
-        fmha_status status = fmha_device_open(name, &device);
-        if (status != FMHA_OK) {
-            if (count == 0)
-                text_puts(why, fmha_last_error());
-            break;
+    for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++) {
+        for (int ordinal = 0; count < SELFTEST_DEVICES_MAX; ordinal++) {
+            char name[32];
+            fmha_device *device;
+            snprintf(name, sizeof name, "%s:%d", drivers[i], ordinal);
+            if (fmha_device_open(name, &device) != FMHA_OK) {
+                if (ordinal == 0)
+                    text_printf(why, "%s%s", i ? "\n" : "", fmha_last_error());
+                break;
+            }
+            fmha_device_close(device);
+            devices[count] = strdup(name);
+            if (!devices[count])
+                break;
+            count++;
         }
-        fmha_device_close(device);
-        devices[count] = strdup(name);
-        if (!devices[count])
-            break;
-        count++;
     }
     return count;
 }

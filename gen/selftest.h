@@ -25,8 +25,8 @@ struct selftest_counts {
     int devices, kernels, right; /* right: of the kernels */
 };
 
-/* Names the HIP devices that are here, "hip:0" and so on, in malloc'ed texts; at most SELFTEST_DEVICES_MAX. Without any
- * `why` says what was looked for. */
+/* Names the GPUs that are here, "hip:0", "cuda:0" and so on, in malloc'ed texts; at most SELFTEST_DEVICES_MAX. Without
+ * any `why` says what was looked for. */
 int selftest_find(char *devices[SELFTEST_DEVICES_MAX], struct text *why);
 
 /* Adds the report. What does not work is part of it; false means out of memory alone. */

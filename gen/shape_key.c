@@ -26,7 +26,7 @@ static bool set_fact(const struct spec *spec, enum spec_field_id id, struct fmha
 bool spec_key(const struct spec *spec, struct fmha_key *key, struct error *error) {
     fmha_key_init(key);
     if (!fmha_key_set_target(key, spec->arch))
-        return error_set(error, ERROR_RUN, "--arch: expected a gfx target such as gfx1151, got '%s'", spec->arch);
+        return error_set(error, ERROR_RUN, "--arch: expected a target such as gfx1151 or sm_90, got '%s'", spec->arch);
     key->modifier = spec->modifier_hash;
     bool done = true;
     for (int id = 0; done && id < SPEC_FIELD_COUNT; id++)

@@ -246,7 +246,7 @@ void spec_arch_path(const struct spec *spec, char path[SPEC_ARCH_MAX + 16]) {
 /* Appends the known chips. `nearest` (may be NULL) receives the one most like `text`. */
 static void add_chips(struct text *out, struct template_engine *engine, const char *text, char nearest[SPEC_ARCH_MAX]) {
     size_t count;
-    const char *const *paths = template_list(engine, "arch/gfx", &count);
+    const char *const *paths = template_chips(engine, &count);
     char(*names)[SPEC_ARCH_MAX] = calloc(count + 1, sizeof *names);
     const char **words = calloc(count + 1, sizeof *words);
     if (names && words) {
@@ -319,7 +319,7 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
     spec_arch_path(&parsed, path);
     size_t count;
     const char *const *paths = template_list(engine, path, &count);
-    if (!count || strcmp(paths[0], path) != 0 || strncmp(text, "gfx", 3) != 0)
+    if (!count || strcmp(paths[0], path) != 0 || !template_is_chip(path))
         return refuse_arch(engine, text, "", error);
 
     char features[SPEC_ARCH_MAX / 3][SPEC_ARCH_MAX];
@@ -368,6 +368,9 @@ static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIEL
     int32_t sharing = spec->value[SPEC_V_WAVES] != SPEC_UNSET ? spec->value[SPEC_V_WAVES] : row[SPEC_V_WAVES];
     if (sharing == SPEC_UNSET)
         sharing = spec_fields[SPEC_V_WAVES].neutral;
+    if (*w != SPEC_UNSET && *w % sharing != 0 &&
+        spec->value[SPEC_V_WAVES] == SPEC_UNSET) /* waves that were asked for */
+        sharing = spec->value[SPEC_V_WAVES] = spec_fields[SPEC_V_WAVES].neutral;
     if (*m != SPEC_UNSET && *w == SPEC_UNSET) {
         int32_t wanted = *m < rows ? sharing : *m / rows * sharing;
         *w = wanted < waves->maximum ? wanted : waves->maximum;
@@ -469,16 +472,28 @@ static bool fill_facts(struct spec *spec, struct template_engine *engine, struct
 }
 
 /* The chip's table has no value for a knob that has no neutral one. */
-static bool refuse_default(const struct spec *spec, const struct spec_field *field, struct error *error) {
+static bool refuse_default(const struct spec *spec, const struct spec_field *field, struct template_engine *engine,
+                           struct error *error) {
     char path[SPEC_ARCH_MAX + 16], orientation[32] = "", head_dim[40] = "";
+    struct text operations = {0};
+    if (!spec_chip_operations(spec, engine, &operations, error)) {
+        text_free(&operations);
+        return false;
+    }
     spec_arch_path(spec, path);
     if (spec_has(spec, SPEC_ORIENTATION))
         snprintf(orientation, sizeof orientation, " in orientation %s", spec_word(spec, SPEC_ORIENTATION));
     if (spec_has(spec, SPEC_HEAD_DIM))
         snprintf(head_dim, sizeof head_dim, " and head dimension %d", (int)spec->value[SPEC_HEAD_DIM]);
-    return error_set(error, ERROR_USAGE,
-                     "--%s: expected a value, got none: templates/%s has no default for %s%s with waves of %d lanes%s",
-                     field->option, path, spec_word(spec, SPEC_OP), orientation, (int)spec->value[SPEC_WAVE], head_dim);
+    if (operations.length)
+        error_set(error, ERROR_USAGE, "--op: expected an operation that %s has (%s), got '%s'; take another chip",
+                  spec->arch, operations.bytes, spec_word(spec, SPEC_OP));
+    else
+        error_set(error, ERROR_USAGE,
+                  "--%s: expected a value, got none: templates/%s has no default for %s%s with waves of %d lanes%s",
+                  field->option, path, spec_word(spec, SPEC_OP), orientation, (int)spec->value[SPEC_WAVE], head_dim);
+    text_free(&operations);
+    return false;
 }
 
 bool spec_resolve(struct spec *spec, struct template_engine *engine, struct error *error) {
@@ -499,7 +514,7 @@ bool spec_resolve(struct spec *spec, struct template_engine *engine, struct erro
         if (resolved.value[id] == SPEC_UNSET && !field->always)
             resolved.value[id] = field->neutral;
         if (resolved.value[id] == SPEC_UNSET)
-            return refuse_default(&resolved, field, error);
+            return refuse_default(&resolved, field, engine, error);
     }
     *spec = resolved;
     return true;

@@ -16,9 +16,11 @@ struct chip {
     struct error *error;
 };
 
-/* A row of defaults, rows in it for a fact that is a number or for a word of a choice, and rows in each for a word of a
- * fact. */
-enum level { ROW, ROW_OF_NUMBER, ROW_OF_WORD };
+/* A row of defaults, one in it of knobs that belong together, rows in both for a fact that is a number or in the first
+ * for a word of a choice, and rows in each for a word of a fact. */
+enum level { ROW, ROW_TOGETHER, ROW_OF_NUMBER, ROW_OF_WORD };
+
+static const char together[] = "together";
 
 static void read_row(lua_State *L, struct chip *chip, enum level level);
 
@@ -45,6 +47,33 @@ static void read_numbered(lua_State *L, struct chip *chip, int32_t number, int32
     }
 }
 
+/* Whether the value that was asked for, if one was, leaves a row that says another one its room: more rows and waves
+ * share the registers of what is on its way, and fewer keys take fewer. */
+static bool leaves_room(enum spec_field_id id, int32_t asked, int32_t row) {
+    if (asked == SPEC_UNSET || row == SPEC_UNSET || asked == row)
+        return true;
+    if (id == SPEC_BLOCK_K)
+        return asked < row;
+    return (id == SPEC_BLOCK_M || id == SPEC_WAVES) && asked > row;
+}
+
+/* Sets what the row on top of the stack says, of knobs that belong together, where all that was asked for leaves room
+ * for it. The neutral value of a choice serves this question alone. */
+static void read_together(lua_State *L, struct chip *chip) {
+    int32_t row[SPEC_FIELD_COUNT], *const outer = chip->row;
+    bool holds = true;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        row[id] = SPEC_UNSET;
+    chip->row = row;
+    read_row(L, chip, ROW_TOGETHER);
+    chip->row = outer;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        holds = holds && leaves_room((enum spec_field_id)id, chip->spec->value[id], row[id]);
+    for (int id = 0; holds && id < SPEC_FIELD_COUNT; id++)
+        if (row[id] != SPEC_UNSET && !(spec_fields[id].choice && row[id] == spec_fields[id].neutral))
+            outer[id] = row[id];
+}
+
 /* Sets what the row under that name in the row at `row` says, if there is one. */
 static void read_word(lua_State *L, struct chip *chip, int row, const char *name, enum level level) {
     if (lua_getfield(L, row, name) == LUA_TTABLE)
@@ -53,8 +82,8 @@ static void read_word(lua_State *L, struct chip *chip, int row, const char *name
 }
 
 /* Sets what the row on top of the stack says; rows in it that are named by a word of a fact hold when the spec has it,
- * those that are named by the fact when it has any but the neutral word, and after them those for its number, and those
- * for the word of a choice that was made. */
+ * those that are named by the fact when it has any but the neutral word, and after them those for its number, that of
+ * knobs that belong together, and those for the word of a choice that was made. */
 static void read_row(lua_State *L, struct chip *chip, enum level level) {
     int row = lua_gettop(L);
     luaL_checkstack(L, 8, "");
@@ -68,7 +97,8 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
             const struct spec_field *field = &spec_fields[id];
             if (!spec_has(chip->spec, (enum spec_field_id)id))
                 continue;
-            known = known || (lua_istable(L, -1) && holds_rows(field, level, key));
+            known = known ||
+                    (lua_istable(L, -1) && (holds_rows(field, level, key) || (level == ROW && !strcmp(key, together))));
             if (!field->knob || strcmp(field->name, key) != 0)
                 continue;
             known = true;
@@ -103,6 +133,9 @@ static void read_row(lua_State *L, struct chip *chip, enum level level) {
             read_numbered(L, chip, chip->spec->value[id], field->maximum, ROW_OF_NUMBER);
         lua_settop(L, row);
     }
+    if (level == ROW && lua_getfield(L, row, together) == LUA_TTABLE)
+        read_together(L, chip);
+    lua_settop(L, row);
     for (int id = 0; level == ROW && id < SPEC_FIELD_COUNT; id++)
         if (spec_fields[id].choice && spec_fields[id].words && spec_has(chip->spec, (enum spec_field_id)id) &&
             chip->spec->value[id] != SPEC_UNSET)
@@ -245,6 +278,31 @@ bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool
     return done;
 }
 
+struct operations {
+    const struct spec *spec;
+    struct text *all;
+};
+
+static void list_operations(lua_State *L, void *context) {
+    const struct operations *asked = context;
+    const char *const *words = spec_fields[SPEC_OP].words;
+    if (lua_getfield(L, -1, "defaults") != LUA_TTABLE ||
+        lua_getfield(L, -1, spec_word(asked->spec, SPEC_OP)) != LUA_TNIL)
+        return;
+    lua_pop(L, 1);
+    for (int i = 0; words[i]; i++, lua_pop(L, 1))
+        if (lua_getfield(L, -1, words[i]) != LUA_TNIL)
+            text_printf(asked->all, "%s%s", asked->all->length ? ", " : "", words[i]);
+}
+
+bool spec_chip_operations(const struct spec *spec, struct template_engine *engine, struct text *all,
+                          struct error *error) {
+    struct operations asked = {.spec = spec, .all = all};
+    char path[SPEC_ARCH_MAX + 16];
+    spec_arch_path(spec, path);
+    return template_with_table(engine, path, list_operations, &asked, error);
+}
+
 static void read_fp8(lua_State *L, void *context) {
     struct spec *spec = context;
     const char *const *words = spec_fields[SPEC_KV_DTYPE].words;
@@ -278,7 +336,7 @@ static bool refuse_dtype(struct chip *chip, struct template_engine *engine) {
     struct text own = {0}, chips = {0};
     unsigned types;
     size_t count;
-    const char *const *paths = template_list(engine, "arch/gfx", &count);
+    const char *const *paths = template_chips(engine, &count);
     bool done = template_with_table(engine, chip->path, read_dtypes, &types, chip->error);
     for (int i = 0; done && words[i]; i++)
         if (types >> i & 1)

@@ -3,6 +3,7 @@
 #define GEN_SPEC_DEFAULTS_H
 
 #include "spec.h"
+#include "text.h"
 
 /* The spec's operation and facts are set. Sets an unset wave and orientation to the chip's defaults and refuses a wave
  * and a type that the chip does not have; `row` receives the table's values of knobs, SPEC_UNSET where it has none. */
@@ -11,6 +12,10 @@ bool spec_defaults(struct spec *spec, struct template_engine *engine, int32_t ro
 
 /* Stores whether the chip has the spec's type and its wave, as far as they are set. */
 bool spec_chip_has(const struct spec *spec, struct template_engine *engine, bool *has, struct error *error);
+
+/* Appends the operations that the chip's table has defaults for, none where it has them for that of the spec. */
+bool spec_chip_operations(const struct spec *spec, struct template_engine *engine, struct text *all,
+                          struct error *error);
 
 /* Sets --kv-dtype to the e4m3 that the chip computes with: `fp8` of its table, that of the OCP without it. */
 bool spec_chip_fp8(struct spec *spec, struct template_engine *engine, struct error *error);

@@ -28,7 +28,7 @@ WORD(KV_DTYPE, CACHED | APPEND | QUANTIZE, "kv_dtype", "kv-dtype", NULL, FACT, F
 WORD(KV_SCALE, CACHED | APPEND | QUANTIZE, "kv_scale", "kv-scale", NULL, FACT, FIRST,
      "of fp8 K and V: a scale for each batch and key head, or for each token of them", LIST("head", "token"),
      LIST("", "scaletoken"), SAME)
-WORD(SCALE_RULE, MLA | APPEND | QUANTIZE, "scale_rule", "scale-rule", NULL, FACT, FIRST,
+WORD(SCALE_RULE, CACHED | APPEND | QUANTIZE, "scale_rule", "scale-rule", NULL, FACT, FIRST,
      "of what becomes mxfp4: scales by the exponent of the largest magnitude (floor), or one more from 1.75 times that on",
      LIST("floor", "threequarters"), LIST("", "threequarters"), SAME)
 NUMBER(HEAD_DIM, CACHED | APPEND | QUANTIZE, "head_dim", "hd", FACT, ALWAYS, 8, 576, 8, "_d%d", "head dimension of Q and K")
@@ -113,3 +113,14 @@ WORD(KV_MATH, CACHED, "kv_math", "kv-math", NULL, CHOICE, FIRST,
      LIST("convert", "native"), LIST("", "native"), SAME)
 NUMBER(V_WAVES, CACHED, "v_waves", "v-waves", CHOICE, 1, 1, 16, 1, "_vw%d",
        "waves that share rows: of V and O each has a part of the columns, of Q K^T a part of the sum")
+WORD(PRIO, FORWARD, "prio", "prio", NULL, CHOICE, FIRST,
+     "priority of waves: always the same, or higher while one multiplies matrices", LIST("none", "matrix"),
+     LIST("", "prio"), SAME)
+WORD(CAUSAL_ORDER, FORWARD, "causal_order", "causal-order", NULL, CHOICE, FIRST,
+     "of blocks of queries under a causal mask: the chip's own, those with most keys first, or two in each workgroup "
+     "that have as many keys as any other two",
+     LIST("chip", "long-first", "paired"), LIST("", "longfirst", "paired"), SAME)
+/* 0: as many as the chip's table says, without a word of it in the symbol */
+NUMBER(XCDS, FORWARD, "xcds", "xcds", CHOICE, 0, 0, 16, 1, "_xcd%d",
+       "dies to which workgroups go in turns, each with a cache of its own: neighbouring work for each; 0: as many as "
+       "the chip has, 1: none")

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "kv_cache.h"
 #include "standing_list.h"
 
 /* Padding and offsets are the least that the instance's alignment allows, odd where any is allowed, and of no two
@@ -152,6 +153,10 @@ static void add_values(struct standing_list *list) {
     standing_add(list, "scores far below any sentinel", (struct verify_shape){1, 2 * g, 1, half, n + half},
                  INPUT_BELOW_SENTINELS, STANDING_BHSD)
         ->scale = 1e28;
+    if (!kv_cache_is_used(&list->instance->spec)) /* there the steps are no steps */
+        standing_add(list, "steps of a unit of huge scores", (struct verify_shape){1, g, 1, 1, 2 * n}, INPUT_STEPS,
+                     STANDING_BSHD)
+            ->scale = log(2); /* steps of the exponents */
     standing_add(list, "scale 0", (struct verify_shape){1, g, 1, 18, n + 2}, INPUT_RANDOM, STANDING_BHSD)->scale = 0;
     standing_add(list, "negative scale", (struct verify_shape){1, g, 1, 18, 2 * n + 2}, INPUT_UNBALANCED, STANDING_BHSD)
         ->scale = -default_scale;

@@ -36,9 +36,9 @@ struct engine_file {
 
 struct template_engine {
     lua_State *L;
-    struct engine_file *files; /* sorted by path */
-    const char **paths;
-    size_t file_count;
+    struct engine_file *files;   /* sorted by path */
+    const char **paths, **chips; /* all files, and those that are chips' tables */
+    size_t file_count, chip_count;
     char *override_dir;
 
     size_t memory_bytes, memory_limit_bytes;
@@ -188,15 +188,25 @@ static bool add_folder(struct template_engine *engine, const char *below, size_t
     return done;
 }
 
+bool template_is_chip(const char *path) {
+    return !strncmp(path, "arch/gfx", strlen("arch/gfx")) || !strncmp(path, "arch/sm_", strlen("arch/sm_"));
+}
+
 static bool order_files(struct template_engine *engine, struct error *error) {
     const char **paths = realloc(engine->paths, (engine->file_count + 1) * sizeof *paths);
-    if (!paths)
+    engine->paths = paths ? paths : engine->paths;
+    const char **chips = realloc(engine->chips, (engine->file_count + 1) * sizeof *chips);
+    engine->chips = chips ? chips : engine->chips;
+    if (!paths || !chips)
         return error_set(error, ERROR_RUN, "out of memory");
     if (engine->file_count)
         qsort(engine->files, engine->file_count, sizeof *engine->files, compare_files);
-    engine->paths = paths;
-    for (size_t i = 0; i < engine->file_count; i++)
+    engine->chip_count = 0;
+    for (size_t i = 0; i < engine->file_count; i++) {
         engine->paths[i] = engine->files[i].path;
+        if (template_is_chip(engine->paths[i]))
+            engine->chips[engine->chip_count++] = engine->paths[i];
+    }
     return true;
 }
 
@@ -259,6 +269,11 @@ const char *const *template_list(struct template_engine *engine, const char *pre
         end++;
     *count = end - first;
     return engine->paths + first;
+}
+
+const char *const *template_chips(struct template_engine *engine, size_t *count) {
+    *count = engine->chip_count;
+    return engine->chips;
 }
 
 /* ---- Errors: where they happened, in the words of the template ---- */
@@ -739,6 +754,7 @@ void template_engine_free(struct template_engine *engine) {
     }
     free(engine->files);
     free(engine->paths);
+    free(engine->chips);
     free(engine->override_dir);
     free(engine);
 }

@@ -62,4 +62,8 @@ lua_State *template_engine_lua(struct template_engine *engine);
 /* The paths below templates/ that the engine can see, sorted; `prefix` filters ("arch/"). Owned by the engine. */
 const char *const *template_list(struct template_engine *engine, const char *prefix, size_t *count);
 
+/* Of them the tables of chips: "arch/gfx….lua", "arch/sm_….lua". */
+const char *const *template_chips(struct template_engine *engine, size_t *count);
+bool template_is_chip(const char *path);
+
 #endif

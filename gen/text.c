@@ -67,6 +67,24 @@ void text_printf(struct text *text, const char *format, ...) {
     va_end(again);
 }
 
+size_t text_plain_length(const char *word) {
+    return strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_");
+}
+
+void text_quote(struct text *text, const char *word) {
+    if (*word && word[text_plain_length(word)] == '\0') {
+        text_puts(text, word);
+        return;
+    }
+    text_puts(text, "'");
+    for (; *word; word++)
+        if (*word == '\'')
+            text_puts(text, "'\\''");
+        else
+            text_add(text, word, 1);
+    text_puts(text, "'");
+}
+
 #define WORD_MAX 64
 
 /* Insertions, deletions, replacements and exchanges of neighbours between words shorter than WORD_MAX. */

@@ -18,6 +18,11 @@ void text_add(struct text *text, const char *bytes, size_t length);
 void text_puts(struct text *text, const char *string);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Adds a word as a shell reads it, quoted where it must be. */
+void text_quote(struct text *text, const char *word);
+/* How many bytes a word begins with that need no quotes. */
+size_t text_plain_length(const char *word);
+
 /* The word that `got` was most likely meant to be (a few letters differ), or NULL. Never `got` itself. */
 const char *text_nearest(const char *got, const char *const *words, size_t count);
 

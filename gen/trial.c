@@ -10,8 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "native.h"
-
 static const double LN2 = 0.69314718055994531;
 
 /* "nan" whatever its sign. */
@@ -218,8 +216,8 @@ bool trial_run(struct trial *trial, const struct execute_target *target, const s
     double *of_v = to_values(instance, trial->type, trial->k, k_elements(&trial->problem), of_k);
     to_values(instance, trial->type, trial->v, v_elements(&trial->problem), of_v);
     if (small)
-        kv_cache_read(&trial->cache, native_is_scaled(&instance->spec) ? HALF_BF16 : trial->type,
-                      instance->flushes_subnormals, of_k, of_v, &trial->problem);
+        kv_cache_read(&instance->spec, &trial->cache, trial->type, instance->flushes_subnormals, of_k, of_v,
+                      &trial->problem);
     if (small && !kv_cache_quantize_q(&instance->spec, &trial->cache, trial->values, &trial->problem, error))
         return false;
     struct visit visit = {.trial = trial, .all_rows = rows_that_exist(&trial->problem)};

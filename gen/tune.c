@@ -216,6 +216,19 @@ void tune_outcome_free(struct tune_outcome *outcome) {
 /* ---- What is said of it -------------------------------------------------------------------------------------------
  */
 
+static void table_modelled(const struct tune_outcome *outcome, struct text *out) {
+    text_puts(out, "        figure   bound  waves  VGPR  instance\n");
+    for (size_t i = 0; i < outcome->count; i++) {
+        const struct tune_member *member = &outcome->members[i];
+        if (member->modelled)
+            text_printf(out, "%14.1f  %5.1f%%  %5d %5d  %s%s%s%s\n", member->median, member->percent,
+                        member->waves_per_simd, member->vgpr, member->instance, member->best ? "  <- best" : "",
+                        member->behind ? "  " : "", member->reason);
+        else
+            text_printf(out, "not to be had: %s: %s\n", member->instance, member->reason);
+    }
+}
+
 void tune_table(const struct tune_outcome *outcome, struct text *out) {
     const struct verify_shape *shape = &outcome->shape;
     for (int field = 0; field < FMHA_KEY_FIELDS; field++) {
@@ -224,8 +237,13 @@ void tune_table(const struct tune_outcome *outcome, struct text *out) {
         if (fmha_key_has(&outcome->key, field))
             text_printf(out, "%s%s=%s", field > 0 ? " " : "", fmha_key_field_names[field], value);
     }
-    text_printf(out, "\nshape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ", in %s\n", shape->batch,
-                shape->heads_q, shape->heads_k, shape->seqlen_q, shape->seqlen_k, outcome->unit);
+    text_printf(out, "\nshape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ", in %s%s\n", shape->batch,
+                shape->heads_q, shape->heads_k, shape->seqlen_q, shape->seqlen_k, outcome->unit,
+                outcome->modelled ? ", modelled" : "");
+    if (outcome->modelled) {
+        table_modelled(outcome, out);
+        return;
+    }
     text_puts(out, "        median         least          most  runs  instance\n");
     for (size_t i = 0; i < outcome->count; i++) {
         const struct tune_member *member = &outcome->members[i];
@@ -245,6 +263,14 @@ static cJSON *add_object(cJSON *list) {
         return NULL;
     }
     return item;
+}
+
+static bool add_modelled(const struct tune_member *member, cJSON *entry) {
+    return cJSON_AddNumberToObject(entry, "figure", member->median) &&
+           cJSON_AddNumberToObject(entry, "bound_percent", member->percent) &&
+           cJSON_AddNumberToObject(entry, "waves_per_simd", member->waves_per_simd) &&
+           cJSON_AddNumberToObject(entry, "vgpr", member->vgpr) && cJSON_AddBoolToObject(entry, "best", member->best) &&
+           (!member->behind || cJSON_AddStringToObject(entry, "behind", member->reason + strlen("behind: ")));
 }
 
 static bool add_outcome(const struct tune_outcome *outcome, cJSON *item) {
@@ -269,6 +295,10 @@ static bool add_outcome(const struct tune_outcome *outcome, cJSON *item) {
         cJSON *entry = list ? add_object(list) : NULL;
         done = entry && cJSON_AddStringToObject(entry, "instance", member->instance) &&
                cJSON_AddNumberToObject(entry, "runs", member->runs);
+        if (done && member->modelled) {
+            done = add_modelled(member, entry);
+            continue;
+        }
         if (done && member->runs)
             done = cJSON_AddNumberToObject(entry, "median", member->median) &&
                    cJSON_AddNumberToObject(entry, "least", member->least) &&
@@ -290,10 +320,5 @@ bool tune_json(const struct tune_outcome *outcomes, size_t count, const char *de
         cJSON *item = add_object(list);
         done = item && add_outcome(&outcomes[i], item);
     }
-    char *printed = done && list ? cJSON_Print(root) : NULL;
-    if (printed)
-        text_printf(out, "%s\n", printed);
-    free(printed);
-    cJSON_Delete(root);
-    return printed || error_set(error, ERROR_RUN, "--json: out of memory");
+    return json_print(root, done && list, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }

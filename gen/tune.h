@@ -26,13 +26,18 @@ struct tune_member {
     double median, least, most;
     int runs; /* 0: it was not run to the end */
     bool best;
-    char *reason; /* "" where it was */
+    char *reason; /* "" where it was; of what was modelled, why it stands behind others */
+    /* By the model, in place of runs: `median` is its figure. */
+    bool modelled, behind;
+    double percent; /* bound of its body, of the matrix rate */
+    int waves_per_simd, vgpr, fused;
 };
 
 struct tune_outcome {
     struct verify_shape shape;
-    struct fmha_key key;         /* of the problem */
-    char unit[32];               /* "us", "counted cycles" */
+    struct fmha_key key; /* of the problem */
+    char unit[32];       /* "us", "counted cycles", "thousands of cycles of one SIMD" */
+    bool modelled;
     struct tune_member *members; /* those that ran first, the best one of all */
     size_t count;
 };

@@ -10,7 +10,6 @@
 #define FIRST_LINE FORMAT "1"
 #define COMMAND    "fmhagen vendor ."
 
-static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.,=:/@%";
 static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
 
 void manifest_hash(const char *bytes, size_t length, char sha256[VENDOR_SHA_SIZE]) {
@@ -46,25 +45,11 @@ const struct manifest_file *manifest_find(const struct manifest *manifest, const
 /* ---- Writing -------------------------------------------------------------------------------------------------------
  */
 
-void manifest_add_word(struct text *out, const char *word) {
-    if (*word && word[strspn(word, safe)] == '\0') {
-        text_puts(out, word);
-        return;
-    }
-    text_puts(out, "'");
-    for (; *word; word++)
-        if (*word == '\'')
-            text_puts(out, "'\\''");
-        else
-            text_add(out, word, 1);
-    text_puts(out, "'");
-}
-
 void manifest_add(struct text *out, const struct manifest *manifest) {
     text_printf(out, "%s\nmade-by fmhagen %s\ncommand %s", FIRST_LINE, manifest->version, COMMAND);
     for (size_t i = 0; i < manifest->word_count; i++) {
         text_puts(out, " ");
-        manifest_add_word(out, manifest->words[i]);
+        text_quote(out, manifest->words[i]);
     }
     text_puts(out, "\n");
     for (size_t i = 0; i < manifest->file_count; i++)
@@ -123,11 +108,11 @@ static char *line_after(struct parser *parser, const char *prefix, const char *e
     return NULL;
 }
 
-/* Takes one word off *line and puts it into `out` without its quotes, which must be those of manifest_add_word. */
+/* Takes one word off *line and puts it into `out` without its quotes, which must be those of text_quote. */
 static bool take_word(char **line, struct text *out) {
     const char *at = *line;
     if (*at != '\'') {
-        text_add(out, at, strspn(at, safe));
+        text_add(out, at, text_plain_length(at));
         at += out->length;
     }
     for (bool more = *at == '\''; more;) {
@@ -144,7 +129,7 @@ static bool take_word(char **line, struct text *out) {
     }
     text_add(out, "", 0);
     struct text quoted = {0};
-    manifest_add_word(&quoted, out->bytes ? out->bytes : "");
+    text_quote(&quoted, out->bytes ? out->bytes : "");
     size_t length = (size_t)(at - *line);
     bool same = !quoted.failed && quoted.length == length && memcmp(quoted.bytes, *line, length) == 0;
     text_free(&quoted);
@@ -245,7 +230,7 @@ bool manifest_parse(const char *path, const char *bytes, size_t length, struct m
     const char *version = NULL;
     bool done = parse_format(&parser);
     done = done && (version = line_after(&parser, "made-by fmhagen ", "'made-by fmhagen' and a version")) != NULL;
-    if (done && (!*version || strlen(version) >= sizeof manifest->version || version[strspn(version, safe)]))
+    if (done && (!*version || strlen(version) >= sizeof manifest->version || version[text_plain_length(version)]))
         done = refuse(&parser, "a version such as 0.1.0", version);
     if (done)
         snprintf(manifest->version, sizeof manifest->version, "%s", version);

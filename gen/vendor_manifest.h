@@ -38,9 +38,6 @@ struct manifest {
 /* Adds the text of a manifest. */
 void manifest_add(struct text *out, const struct manifest *manifest);
 
-/* Adds one word of a command, quoted where a shell would take it apart. */
-void manifest_add_word(struct text *out, const char *word);
-
 /* Parses `length` bytes. Nothing is trusted: what manifest_add would not write is an error that names `path` and the
  * line. The caller frees, after a failure too. */
 bool manifest_parse(const char *path, const char *bytes, size_t length, struct manifest *manifest, struct error *error);

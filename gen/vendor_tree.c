@@ -140,7 +140,7 @@ bool vendor_make(struct vendor_kernel *kernels, size_t count, char *const *words
     text_puts(&command, "fmhagen vendor .");
     for (size_t i = 0; i < word_count; i++) {
         text_puts(&command, " ");
-        manifest_add_word(&command, words[i]);
+        text_quote(&command, words[i]);
     }
     qsort(kernels, count, sizeof *kernels, compare_kernels);
     bool done = (!command.failed || no_memory(error)) && add_kernels(tree, kernels, count, error) &&

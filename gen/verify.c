@@ -262,8 +262,6 @@ static bool check_given(const struct session *session, struct error *error) {
         return error_set(error, ERROR_USAGE,
                          "--k-lens: expected an instance whose keys have lengths, got %s; add --varlen or --paged",
                          name);
-    if (options->page_size && !paged)
-        return error_set(error, ERROR_USAGE, "--page-size: expected an instance with pages, got %s; add --paged", name);
     return true;
 }
 
@@ -361,7 +359,7 @@ static bool is_random(enum input_kind kind) {
 
 /* What the weights become before they meet V. */
 static enum half_type weights_type(const struct session *session) {
-    return native_is_scaled(&session->instance->spec) ? HALF_BF16 : session->type;
+    return native_has_bf16_weights(&session->instance->spec) ? HALF_BF16 : session->type;
 }
 
 /* The mean error is looked at in the first run: the others repeat its rows. */
@@ -674,6 +672,23 @@ static bool verify_attention(struct template_engine *engine, const struct instan
     return done;
 }
 
+/* Whether the instance, of any operation, has what was given. */
+static bool check_shared(const struct instance *instance, const struct verify_options *options, struct error *error) {
+    const struct spec *spec = &instance->spec;
+    const int32_t op = spec->value[SPEC_OP];
+    const bool has_pages = spec_has(spec, SPEC_PAGED);
+    if (options->splits && op != SPEC_OP_DECODE && op != SPEC_OP_MLA)
+        return error_set(
+            error, ERROR_USAGE,
+            "--splits: expected --op decode or mla, whose workgroups may share the keys of a row, got --op "
+            "%s; leave it out",
+            spec_word(spec, SPEC_OP));
+    if (options->page_size && (!has_pages || strcmp(spec_word(spec, SPEC_PAGED), "on") != 0))
+        return error_set(error, ERROR_USAGE, "--page-size: expected an instance with pages, got %s; %s", instance->name,
+                         has_pages ? "add --paged" : "leave it out");
+    return true;
+}
+
 bool verify_run(struct template_engine *engine, const struct spec *spec, const struct verify_options *options,
                 struct verify_report *report, struct error *error) {
     struct instance instance;
@@ -687,7 +702,8 @@ bool verify_run(struct template_engine *engine, const struct spec *spec, const s
         snprintf(report->device, sizeof report->device, "%s:%s", options->device ? "isa" : "emu", spec->arch);
     struct execute_options execution = {.without_checks = options->without_checks, .count = options->count};
     char *object = NULL;
-    bool done = (!options->source_path || replace_text(&instance, options->source_path, error)) &&
+    bool done = check_shared(&instance, options, error) &&
+                (!options->source_path || replace_text(&instance, options->source_path, error)) &&
                 (!options->object_path || file_read(options->object_path, &object, &execution.object_bytes, error));
     execution.object = object;
     if (done && report->operation == SPEC_OP_PACK)

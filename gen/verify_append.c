@@ -1,74 +1,40 @@
 #include "verify_append.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "append_cases.h"
 #include "append_judge.h"
-#include "array.h"
-#include "execute.h"
 #include "halves.h"
-#include "index_text.h"
 #include "inputs.h"
-#include "verify_count.h"
-
-enum { SHAPE_BYTES = 96 };
 
 /* ---- Cases --------------------------------------------------------------------------------------------------------
  */
 
 static bool list_cases(struct append_session *session) {
-    const struct verify_options *options = session->options;
-    size_t room = options->append_shape_count > APPEND_CASES_MAX ? options->append_shape_count : APPEND_CASES_MAX;
-    session->cases = calloc(room, sizeof *session->cases);
+    const struct verify_options *options = session->base.options;
+    size_t asked = options->append_shape_count, count = asked, kept = 0;
+    session->cases = verify_session_room(&session->base, asked > APPEND_CASES_MAX ? asked : APPEND_CASES_MAX,
+                                         sizeof *session->cases);
     if (!session->cases)
-        return error_set(session->error, ERROR_RUN, "no memory for %zu cases; ask for fewer shapes", room);
-    for (size_t index = 0; index < options->append_shape_count; index++) {
-        struct append_case *one = &session->cases[session->case_count++];
-        *one = (struct append_case){.shape = options->append_shapes[index], .page_size = 16};
+        return false;
+    for (size_t index = 0; index < asked; index++) {
+        struct append_case *one = &session->cases[index];
+        one->shape = options->append_shapes[index];
+        one->page_size = options->page_size ? options->page_size : 16;
         snprintf(one->what, sizeof one->what, "as asked for");
     }
-    if (!options->append_shape_count)
-        session->case_count = (size_t)append_standing(session->instance->workgroup / 8, session->paged, session->cases);
-    /* A real device has no such memory, and counting looks at each byte between. */
-    bool far = !options->count && verify_device_is_here(options->device);
-    size_t kept = 0;
-    for (size_t index = 0; index < session->case_count; index++) {
-        struct append_case *one = &session->cases[index];
-        if (options->layout != VERIFY_LAYOUT_DEFAULT && one->layout != APPEND_FAR)
-            one->layout = options->layout == VERIFY_LAYOUT_BSHD ? APPEND_ROWS_OUTSIDE : APPEND_PLAIN;
-        if (options->append_shape_count && options->page_size)
-            one->page_size = options->page_size;
-        if (far || one->layout != APPEND_FAR)
-            session->cases[kept++] = *one;
-    }
-    session->case_count = kept;
+    if (!asked)
+        count = (size_t)append_standing(session->base.instance->workgroup / 8, session->paged, session->cases);
+    for (size_t index = 0; index < count; index++)
+        if (verify_session_keeps(&session->base, &session->cases[index].placing))
+            session->cases[kept++] = session->cases[index];
+    session->base.case_count = kept;
     return true;
 }
 
 /* ---- Tensors ------------------------------------------------------------------------------------------------------
  */
-
-/* Paddings are the least that the alignment allows, odd where any is allowed, and no two the same: a stride of one axis
- * or tensor that is used for another leads elsewhere. */
-static struct array_layout layout_of(const struct append_case *one, enum append_side side, int64_t alignment) {
-    bool outside = one->layout == APPEND_ROWS_OUTSIDE;
-    struct array_layout layout = {.order = {0, 1, 2, 3}};
-    if (outside)
-        memcpy(layout.order, (int[]){0, 2, 1}, 3 * sizeof(int));
-    for (int axis = 0; axis < 4 && (outside || one->layout == APPEND_PADDED); axis++)
-        layout.padding[axis] = alignment * (4 * axis + 1 + (int)side);
-    layout.offset = layout.padding[0] ? 3 * alignment : 0;
-    int far = append_is_new(side) ? one->far_axis : one->far_axis - 3;
-    if (one->layout == APPEND_FAR && far >= 0 && far < 3) {
-        /* The padding after the blocks of the next axis inward is the distance. */
-        layout.padding[far + 1] = INT64_C(1) << 31;
-    }
-    return layout;
-}
 
 /* The shape of a side; the number of its dimensions. */
 static int shape_of(const struct append_work *work, enum append_side side, int64_t shape[4]) {
@@ -108,11 +74,13 @@ static int shape_of(const struct append_work *work, enum append_side side, int64
     }
 }
 
-static bool lay_out(const struct append_work *work, struct array arrays[APPEND_SIDES]) {
+/* Lays out the arrays of the sides that instances have. */
+static bool lay_out(const struct append_work *work, struct verify_call *call) {
     const struct append_session *session = work->session;
+    const struct append_case *one = work->one;
     for (enum append_side side = 0; side < APPEND_SIDES; side++) {
         bool output = append_is_output(session, side);
-        struct array *array = &arrays[side];
+        struct array *array = &call->arrays[side];
         *array = (struct array){.label = append_sides[side].name,
                                 .element_bytes = append_element_bytes(session, side),
                                 .output = output,
@@ -123,26 +91,26 @@ static bool lay_out(const struct append_work *work, struct array arrays[APPEND_S
         int64_t alignment = append_alignment(session, side);
         struct array_layout layout = {.order = {0, 1, 2}};
         if (array->dimensions == 4)
-            layout = layout_of(work->one, side, alignment);
-        else if (work->one->layout == APPEND_PADDED && array->dimensions == 2)
+            layout = array_place(one->placing, 4, alignment, side + 1, 4,
+                                 append_is_new(side) ? one->far_axis : one->far_axis - 3);
+        else if (one->placing == ARRAY_PADDED && array->dimensions == 2)
             layout.padding[1] = side; /* rows of tables */
         if (!array_lay(array, &layout, alignment))
-            return error_set(session->error, ERROR_USAGE,
-                             "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                             ": expected tensors that fit into memory, got more bytes than 63 bits count; use a "
-                             "smaller shape",
-                             work->one->shape.batch, work->one->shape.heads, work->one->shape.seqlen_new,
-                             work->one->shape.seqlen_k);
+            return verify_session_too_large(&session->base, call->shape);
     }
     return true;
 }
 
-static void name_operands(const struct append_work *work, const struct array arrays[APPEND_SIDES],
-                          struct fmha_operands *operands, char text[SHAPE_BYTES]) {
+/* The call of a case, by its lengths or by what they are at most. */
+static bool name_call(const struct append_work *work, struct verify_call *call) {
     const struct append_session *session = work->session;
     const struct verify_append_shape *shape = &work->one->shape;
-    *operands = (struct fmha_operands){{0}, {0}, {0}};
-    int64_t *value = operands->value;
+    const struct array *arrays = call->arrays;
+    verify_shape_text((int64_t[]){shape->batch, shape->heads, shape->seqlen_new, shape->seqlen_k}, 4, call->shape);
+    if (!lay_out(work, call))
+        return false;
+    call->operands = (struct fmha_operands){{0}, {0}, {0}};
+    int64_t *value = call->operands.value;
     value[FMHA_VALUE_BATCH] = shape->batch;
     value[FMHA_VALUE_HEADS_K] = shape->heads;
     value[FMHA_VALUE_SEQLEN_NEW] = shape->seqlen_new;
@@ -162,19 +130,11 @@ static void name_operands(const struct append_work *work, const struct array arr
     memcpy(&value[FMHA_VALUE_STRIDE_V_BATCH], arrays[SIDE_V].strides, 3 * sizeof *value);
     memcpy(&value[FMHA_VALUE_STRIDE_K_SCALE_BATCH], arrays[SIDE_K_SCALE].strides, 3 * sizeof *value);
     memcpy(&value[FMHA_VALUE_STRIDE_V_SCALE_BATCH], arrays[SIDE_V_SCALE].strides, 3 * sizeof *value);
-    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->batch, shape->heads,
-             shape->seqlen_new, shape->seqlen_k);
+    return true;
 }
 
 /* ---- What a case has ---------------------------------------------------------------------------------------------
  */
-
-static int64_t count_of(const struct append_work *work, enum append_side side) {
-    int64_t shape[4], count = 1;
-    for (int axis = shape_of(work, side, shape) - 1; axis >= 0; axis--)
-        count *= shape[axis];
-    return count;
-}
 
 static void work_free(struct append_work *work) {
     for (enum append_side side = 0; side < APPEND_SIDES; side++) {
@@ -186,20 +146,32 @@ static void work_free(struct append_work *work) {
     free(work->source);
 }
 
-/* Lengths, and the sizes that follow from them. */
+static int64_t count_of(const struct append_work *work, enum append_side side) {
+    return array_count(&work->call.arrays[side]);
+}
+
+/* The sizes of a case in which every sequence has as many new rows as any may have. */
+static struct append_work work_of(struct append_session *session, size_t index) {
+    const struct append_case *one = &session->cases[index];
+    const struct verify_append_shape *s = &one->shape;
+    struct append_work work = {.session = session, .one = one, .tokens = s->batch * s->seqlen_new};
+    work.pages = session->paged ? (s->seqlen_k + one->page_size - 1) / one->page_size : 0;
+    work.blocks = session->paged ? s->batch * work.pages : s->batch;
+    work.slots = session->paged ? one->page_size : s->seqlen_k;
+    return work;
+}
+
 static bool make_lengths(struct append_work *work, uint64_t seed) {
     const struct append_session *session = work->session;
-    const struct verify_append_shape *s = &work->one->shape;
-    work->before = calloc((size_t)s->batch + 1, sizeof *work->before);
-    work->added = calloc((size_t)s->batch + 1, sizeof *work->added);
+    int64_t batch = work->one->shape.batch;
+    work->before = calloc((size_t)batch + 1, sizeof *work->before);
+    work->added = calloc((size_t)batch + 1, sizeof *work->added);
     if (!work->before || !work->added)
-        return append_no_memory(work, s->batch);
+        return append_no_memory(work, batch);
     append_lengths(work->one, session->packed || session->padded, seed, work->before, work->added);
-    for (int64_t b = 0; b < s->batch; b++)
+    work->tokens = 0;
+    for (int64_t b = 0; b < batch; b++)
         work->tokens += work->added[b];
-    work->pages = session->paged ? (s->seqlen_k + work->one->page_size - 1) / work->one->page_size : 0;
-    work->blocks = session->paged ? s->batch * work->pages : s->batch;
-    work->slots = session->paged ? work->one->page_size : s->seqlen_k;
     return true;
 }
 
@@ -302,117 +274,33 @@ static bool make_contents(struct append_work *work, uint64_t seed) {
 /* ---- Runs ---------------------------------------------------------------------------------------------------------
  */
 
-static bool run_kernel(struct append_work *work) {
-    struct append_session *session = work->session;
-    fmha_device *device = session->target.device;
-    struct array arrays[APPEND_SIDES];
-    struct fmha_operands operands;
-    char shape[SHAPE_BYTES];
-    bool done = lay_out(work, arrays);
-    if (!done)
-        return false;
-    name_operands(work, arrays, &operands, shape);
-    for (enum append_side side = 0; done && side < APPEND_SIDES; side++) {
-        if (!append_has(session, side))
-            continue;
-        done = array_send(&arrays[side], device, work->contents[side], session->error);
-        operands.buffer[append_sides[side].buffer] = done ? array_address(&arrays[side]) : NULL;
-    }
-    done = done && execute_launch(&session->target, &operands, shape, &work->findings, session->error);
-    for (enum append_side side = 0; done && side < APPEND_SIDES; side++)
-        if (append_has(session, side))
-            done = array_check(&arrays[side], device, work->got[side], &work->findings, session->error);
-    for (enum append_side side = 0; side < APPEND_SIDES; side++)
-        if (append_has(session, side))
-            array_release(&arrays[side], device);
-    return done;
-}
-
-static bool run_once(struct append_work *work, const char *when) {
-    return run_kernel(work) && append_judge(work, when);
-}
-
-/* The same with the waves in other orders. A run that has findings is not repeated: they would repeat too. */
-static bool run_schedules(struct append_work *work) {
-    struct append_session *session = work->session;
-    const struct verify_options *options = session->options;
-    bool done = run_once(work, "") && verify_counters(&session->target, work->result, session->error);
-    for (int schedule = 1; done && schedule < options->schedules && !work->findings.count; schedule++) {
-        char when[48];
-        snprintf(when, sizeof when, " in schedule %d", schedule + 1);
-        done =
-            execute_seed(&session->target, options->seed + (uint64_t)schedule, session->error) && run_once(work, when);
-    }
-    return done && execute_seed(&session->target, options->seed, session->error);
-}
-
-static void describe_case(const struct append_session *session, const struct append_case *one, uint64_t seed,
-                          struct verify_case *result) {
-    static const char *const layouts[] = {[APPEND_PLAIN] = "bhsd",
-                                          [APPEND_PADDED] = "bhsd, padded",
-                                          [APPEND_ROWS_OUTSIDE] = "bshd, padded",
-                                          [APPEND_FAR] = "bhsd, far apart"};
-    *result = (struct verify_case){.append_shape = one->shape,
-                                   .scale = NAN,
-                                   .seed = seed,
-                                   .page_size = session->paged ? one->page_size : 0,
-                                   .max_error_over_bound = NAN,
-                                   .lse_error_over_bound = NAN,
-                                   .mean_error = NAN,
-                                   .mean_error_over_bound = NAN};
-    snprintf(result->what, sizeof result->what, "%s", one->what);
-    snprintf(result->inputs, sizeof result->inputs,
-             session->rotary == APPEND_ROTARY_OFF && session->type.cache == APPEND_SAME ? "bits" : "numbers");
-    snprintf(result->layout, sizeof result->layout, "%s", layouts[one->layout]);
+static bool run_once(void *context, const char *when) {
+    struct append_work *work = context;
+    return verify_session_launch(&work->session->base, &work->call, work->contents, work->got, &work->findings) &&
+           append_judge(work, when);
 }
 
 static bool run_case(void *context, size_t index, struct verify_case *result) {
     struct append_session *session = context;
-    const struct verify_options *options = session->options;
-    struct append_work work = {.session = session, .one = &session->cases[index], .result = result};
-    uint64_t seed = options->seed + index;
-    describe_case(session, work.one, seed, result);
-    if (options->progress)
-        options->progress(options->progress_context, index, session->case_count, work.one->what);
-    bool done = make_lengths(&work, seed) && make_contents(&work, seed) && run_schedules(&work);
+    struct append_work work = work_of(session, index);
+    bool moved = session->rotary == APPEND_ROTARY_OFF && session->type.cache == APPEND_SAME;
+    verify_session_begin(&session->base, index, work.one->what, moved ? "bits" : "numbers",
+                         array_placing_name(work.one->placing), result);
+    result->append_shape = work.one->shape;
+    result->page_size = session->paged ? work.one->page_size : 0;
+    bool done = make_lengths(&work, result->seed) && name_call(&work, &work.call) &&
+                make_contents(&work, result->seed) &&
+                verify_session_schedules(&session->base, result, &work.findings, run_once, &work);
     work_free(&work);
-    return verify_case_end(result, &work.findings, done, session->error);
+    return verify_case_end(result, &work.findings, done, session->base.error);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------
  */
 
-/* Before anything runs: does the instance serve every case? */
-static bool check_cases(struct append_session *session) {
-    struct fmha_index *index = NULL;
-    bool served = index_of_instance(session->instance, &index, session->error);
-    for (size_t at = 0; served && at < session->case_count; at++) {
-        struct append_work work = {.session = session, .one = &session->cases[at]};
-        struct array arrays[APPEND_SIDES];
-        struct fmha_operands operands;
-        char shape[SHAPE_BYTES];
-        served = make_lengths(&work, session->options->seed + at) && lay_out(&work, arrays);
-        if (served) {
-            name_operands(&work, arrays, &operands, shape);
-            for (enum append_side side = 0; side < APPEND_SIDES; side++)
-                operands.buffer[append_sides[side].buffer] = (void *)(uintptr_t)256;
-            served = execute_serves(fmha_index_at(index, 0), &operands, shape, session->error);
-        }
-        work_free(&work);
-    }
-    fmha_index_free(index);
-    return served;
-}
-
-static bool check_options(const struct append_session *session) {
-    const struct verify_options *options = session->options;
-    if (!isnan(options->scale))
-        return error_set(session->error, ERROR_USAGE,
-                         "--scale: expected none, for append has no scores, got %g; leave it out", options->scale);
-    if (options->inputs != VERIFY_INPUTS_DEFAULT)
-        return error_set(session->error, ERROR_USAGE,
-                         "--inputs: expected none, for append has its own, got one; leave it out");
-    return true;
+static bool name_case(void *context, size_t index, struct verify_call *call) {
+    const struct append_work work = work_of(context, index);
+    return name_call(&work, call);
 }
 
 /* What the cache holds, from the spec. */
@@ -435,8 +323,11 @@ bool verify_append(const struct instance *instance, const struct verify_options 
                    const struct execute_options *execution, struct verify_report *report, struct error *error) {
     const struct spec *spec = &instance->spec;
     const char *varlen = spec_word(spec, SPEC_VARLEN), *rotary = spec_word(spec, SPEC_ROTARY);
-    struct append_session session = {.options = options,
-                                     .instance = instance,
+    struct append_session session = {.base = {.options = options,
+                                              .instance = instance,
+                                              .sides = append_sides,
+                                              .side_count = APPEND_SIDES,
+                                              .error = error},
                                      .type = type_of(spec),
                                      .rotary = strcmp(rotary, "neox") == 0          ? APPEND_ROTARY_NEOX
                                                : strcmp(rotary, "interleaved") == 0 ? APPEND_ROTARY_INTERLEAVED
@@ -444,17 +335,12 @@ bool verify_append(const struct instance *instance, const struct verify_options 
                                      .packed = strcmp(varlen, "packed") == 0,
                                      .padded = strcmp(varlen, "padded") == 0,
                                      .paged = strcmp(spec_word(spec, SPEC_PAGED), "on") == 0,
-                                     .values = strcmp(spec_word(spec, SPEC_VALUES), "on") == 0,
-                                     .error = error};
+                                     .values = strcmp(spec_word(spec, SPEC_VALUES), "on") == 0};
     session.half = session.type.half;
     session.makes_scales = session.type.cache == APPEND_MXFP4 || strcmp(spec_word(spec, SPEC_KV_SCALE), "token") == 0;
-    bool done = check_options(&session) && list_cases(&session) && check_cases(&session) &&
-                execute_open(report->device, instance, execution, &session.target, error);
-    if (done) {
-        done = execute_seed(&session.target, options->seed, error) &&
-               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
-        execute_close(&session.target);
-    }
+    bool done = verify_session_options(&session.base, "append has no scores", "append has its own") &&
+                list_cases(&session) && verify_session_serves(&session.base, name_case, &session) &&
+                verify_session_run(&session.base, execution, report, run_case, &session);
     free(session.cases);
     return done;
 }

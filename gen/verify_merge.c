@@ -6,35 +6,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
-#include "execute.h"
 #include "halves.h"
-#include "index_text.h"
 #include "merge.h"
 #include "merge_cases.h"
 #include "verify_count.h"
-
-enum { SHAPE_BYTES = 96 };
+#include "verify_session.h"
 
 /* What a kernel of this operation takes and gives. */
-enum side { O_PARTIAL, LSE_PARTIAL, O, LSE, SIDES };
-static const char *const side_names[SIDES] = {"o_partial", "lse_partial", "o", "lse"};
-static const enum fmha_buffer side_buffers[SIDES] = {FMHA_BUFFER_O_PARTIAL, FMHA_BUFFER_LSE_PARTIAL, FMHA_BUFFER_O,
-                                                     FMHA_BUFFER_LSE};
+enum side { O_PARTIAL, LSE_PARTIAL, O, LSE, CU_SEQLENS, SEQLENS, SIDES };
+static const struct verify_side sides[SIDES] = {{"o_partial", FMHA_BUFFER_O_PARTIAL},
+                                                {"lse_partial", FMHA_BUFFER_LSE_PARTIAL},
+                                                {"o", FMHA_BUFFER_O},
+                                                {"lse", FMHA_BUFFER_LSE},
+                                                {"cu_seqlens_q", FMHA_BUFFER_CU_SEQLENS_Q},
+                                                {"seqlens_q", FMHA_BUFFER_SEQLENS_Q}};
 
 /* Which rows the sequences of a batch have, as `varlen` says. */
 enum rows { ROWS_ALL, ROWS_PACKED, ROWS_PADDED }; /* in the order of the words */
 
 struct session {
-    const struct verify_options *options;
-    const struct instance *instance;
+    struct verify_session base;
     enum half_type type;
     bool f32; /* partial results are; else of the output's type */
     enum rows rows;
-    struct execute_target target;
     struct merge_case *cases;
-    size_t case_count;
-    struct error *error;
 };
 
 /* One merge: partial results on the host, and what a kernel made of them. */
@@ -86,114 +81,81 @@ static bool is_owned(enum rows rows, const struct merge_case *one, int64_t row) 
  */
 
 static bool list_cases(struct session *session) {
-    const struct verify_options *options = session->options;
-    size_t room = options->merge_shape_count > MERGE_CASES_MAX ? options->merge_shape_count : MERGE_CASES_MAX;
-    session->cases = calloc(room, sizeof *session->cases);
+    const struct verify_options *options = session->base.options;
+    size_t asked = options->merge_shape_count, count = asked, kept = 0;
+    session->cases =
+        verify_session_room(&session->base, asked > MERGE_CASES_MAX ? asked : MERGE_CASES_MAX, sizeof *session->cases);
     if (!session->cases)
-        return error_set(session->error, ERROR_RUN, "no memory for %zu cases; ask for fewer shapes", room);
-    for (size_t index = 0; index < options->merge_shape_count; index++) {
-        struct merge_case *one = &session->cases[session->case_count++];
+        return false;
+    for (size_t index = 0; index < asked; index++) {
+        struct merge_case *one = &session->cases[index];
         *one = (struct merge_case){.shape = options->merge_shapes[index], .two_steps = true};
         snprintf(one->what, sizeof one->what, "as asked for");
     }
-    if (!options->merge_shape_count)
-        session->case_count = (size_t)merge_standing(session->instance->workgroup, session->cases);
-    /* A real device has no such memory, and counting looks at each byte between. */
-    bool far = !options->count && verify_device_is_here(options->device);
-    size_t kept = 0;
-    for (size_t index = 0; index < session->case_count; index++) {
+    if (!asked)
+        count = (size_t)merge_standing(session->base.instance->workgroup, session->cases);
+    for (size_t index = 0; index < count; index++) {
         struct merge_case *one = &session->cases[index];
-        if (options->layout != VERIFY_LAYOUT_DEFAULT && one->layout != MERGE_FAR)
-            one->layout = options->layout == VERIFY_LAYOUT_BSHD ? MERGE_ROWS_OUTSIDE : MERGE_PLAIN;
         one->sequences = one->shape.batch;
         one->shape.batch = session->rows == ROWS_PACKED ? 1 : one->shape.batch;
-        if (far || one->layout != MERGE_FAR)
+        if (verify_session_keeps(&session->base, &one->placing))
             session->cases[kept++] = *one;
     }
-    session->case_count = kept;
+    session->base.case_count = kept;
     return true;
-}
-
-/* Paddings are the least that the alignment allows, odd where any is allowed, and no two the same: a stride of one axis
- * that is used for another leads elsewhere. */
-static struct array_layout layout_of(const struct merge_case *one, enum side side, int64_t alignment) {
-    bool partial = side == O_PARTIAL, outside = one->layout == MERGE_ROWS_OUTSIDE;
-    struct array_layout layout = {.order = {0, 1, 2, 3}};
-    if (!partial && outside)
-        memcpy(layout.order, (int[]){0, 2, 1}, 3 * sizeof(int));
-    if (partial && outside)
-        memcpy(layout.order, (int[]){1, 3, 2, 0}, 4 * sizeof(int));
-    for (int axis = 0; axis < (partial ? 5 : 4) && (outside || one->layout == MERGE_PADDED); axis++)
-        layout.padding[axis] = alignment * (partial ? 2 * axis + 1 : 2 * axis + 2);
-    layout.offset = layout.padding[0] ? 3 * alignment : 0;
-    int far = partial ? one->far_axis : one->far_axis - 4;
-    if (one->layout == MERGE_FAR && far >= 0 && far < (partial ? 4 : 3)) {
-        /* The padding after the blocks of the next axis inward is the distance. */
-        layout.padding[far + 1] = INT64_C(1) << 31;
-    }
-    return layout;
 }
 
 static bool lay_out(const struct session *session, const struct merge_case *one, const struct verify_merge_shape *shape,
-                    struct array arrays[SIDES]) {
+                    struct verify_call *call) {
     const int64_t sizes[] = {shape->splits, shape->batch, shape->heads, shape->seqlen, shape->head_dim};
-    for (int side = 0; side < SIDES; side++) {
+    for (enum side side = 0; side < SIDES; side++) {
         bool partial = side == O_PARTIAL || side == LSE_PARTIAL, is_o = side == O_PARTIAL || side == O;
         size_t size = side == O || (side == O_PARTIAL && !session->f32) ? 2 : 4;
-        struct array *array = &arrays[side];
-        *array = (struct array){
-            .label = side_names[side], .element_bytes = size, .output = !partial, .dimensions = 3 + partial + is_o};
-        memcpy(array->shape, partial ? sizes : sizes + 1, (size_t)array->dimensions * sizeof *sizes);
-        int64_t alignment = session->instance->spec.value[SPEC_ALIGN] / (int64_t)size;
+        struct array *array = &call->arrays[side];
+        *array = (struct array){.label = sides[side].name, .element_bytes = size, .dimensions = 1};
+        int64_t alignment = is_o ? session->base.instance->spec.value[SPEC_ALIGN] / (int64_t)size : 1;
         alignment = alignment ? alignment : 1;
         struct array_layout layout = {.order = {0, 1, 2}};
         if (is_o)
-            layout = layout_of(one, (enum side)side, alignment);
-        if (!array_lay(array, &layout, is_o ? alignment : 1))
-            return error_set(session->error, ERROR_USAGE,
-                             "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                             ": expected tensors that fit into memory, got more bytes than 63 bits count; use a "
-                             "smaller shape",
-                             shape->splits, shape->batch, shape->heads, shape->seqlen, shape->head_dim);
+            layout = array_place(one->placing, partial ? 5 : 4, alignment, partial ? 1 : 2, 2,
+                                 partial ? one->far_axis : one->far_axis - 4);
+        if (side <= LSE) {
+            array->output = !partial;
+            array->dimensions = 3 + partial + is_o;
+            memcpy(array->shape, partial ? sizes : sizes + 1, (size_t)array->dimensions * sizeof *sizes);
+        } else
+            array->shape[0] = one->sequences + (side == CU_SEQLENS);
+        char text[VERIFY_SHAPE_BYTES];
+        if (!array_lay(array, &layout, alignment)) {
+            verify_shape_text(sizes, 5, text);
+            return verify_session_too_large(&session->base, text);
+        }
     }
     return true;
 }
 
-static void name_operands(const struct merge_case *one, const struct verify_merge_shape *shape,
-                          const struct array arrays[SIDES], struct fmha_operands *operands, char text[SHAPE_BYTES]) {
-    *operands = (struct fmha_operands){{0}, {0}, {0}};
-    int64_t *value = operands->value;
+static bool name_call(const struct session *session, const struct merge_case *one,
+                      const struct verify_merge_shape *shape, struct verify_call *call) {
+    if (!lay_out(session, one, shape, call))
+        return false;
+    call->operands = (struct fmha_operands){{0}, {0}, {0}};
+    int64_t *value = call->operands.value;
     value[FMHA_VALUE_SPLITS] = shape->splits;
     value[FMHA_VALUE_BATCH] = one->sequences;
     value[FMHA_VALUE_HEADS_Q] = shape->heads;
     value[FMHA_VALUE_SEQLEN_Q] = value[FMHA_VALUE_TOKENS_Q] = shape->seqlen;
     value[FMHA_VALUE_HEAD_DIM_V] = shape->head_dim;
-    memcpy(&value[FMHA_VALUE_STRIDE_O_PARTIAL_SPLIT], arrays[O_PARTIAL].strides, 4 * sizeof *value);
-    memcpy(&value[FMHA_VALUE_STRIDE_O_BATCH], arrays[O].strides, 3 * sizeof *value);
-    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, shape->splits,
-             one->sequences, shape->heads, shape->seqlen, shape->head_dim);
+    memcpy(&value[FMHA_VALUE_STRIDE_O_PARTIAL_SPLIT], call->arrays[O_PARTIAL].strides, 4 * sizeof *value);
+    memcpy(&value[FMHA_VALUE_STRIDE_O_BATCH], call->arrays[O].strides, 3 * sizeof *value);
+    verify_shape_text((int64_t[]){shape->splits, one->sequences, shape->heads, shape->seqlen, shape->head_dim}, 5,
+                      call->shape);
+    return true;
 }
 
-/* Before anything runs: does the instance serve every case? */
-static bool check_cases(const struct session *session) {
-    struct fmha_index *index = NULL;
-    bool served = index_of_instance(session->instance, &index, session->error);
-    for (size_t at = 0; served && at < session->case_count; at++) {
-        const struct merge_case *one = &session->cases[at];
-        struct array arrays[SIDES];
-        struct fmha_operands operands;
-        char shape[SHAPE_BYTES];
-        served = lay_out(session, one, &one->shape, arrays);
-        if (!served)
-            break;
-        name_operands(one, &one->shape, arrays, &operands, shape);
-        for (int side = 0; side < SIDES; side++)
-            operands.buffer[side_buffers[side]] = (void *)(uintptr_t)256;
-        operands.buffer[FMHA_BUFFER_CU_SEQLENS_Q] = operands.buffer[FMHA_BUFFER_SEQLENS_Q] = (void *)(uintptr_t)256;
-        served = execute_serves(fmha_index_at(index, 0), &operands, shape, session->error);
-    }
-    fmha_index_free(index);
-    return served;
+static bool name_case(void *context, size_t index, struct verify_call *call) {
+    const struct session *session = context;
+    const struct merge_case *one = &session->cases[index];
+    return name_call(session, one, &one->shape, call);
 }
 
 /* ---- One run ------------------------------------------------------------------------------------------------------
@@ -225,7 +187,7 @@ static bool merging_make(const struct session *session, const struct verify_merg
     if (merging->lse && merging->o && (session->f32 || merging->o_bits) && merging->got_o && merging->got_lse)
         return true;
     merging_free(merging);
-    return error_set(session->error, ERROR_RUN, "no memory for %zu numbers; verify a smaller shape", splits * all);
+    return error_set(session->base.error, ERROR_RUN, "no memory for %zu numbers; verify a smaller shape", splits * all);
 }
 
 /* The partial O as the kernel gets them, and as numbers what it got. */
@@ -245,61 +207,42 @@ static struct array_range *list_owned(const struct work *work) {
     for (int64_t b = 0; owned && b < batch; b++)
         owned[b] = owned_of(work->session->rows, work->one, b);
     if (!owned)
-        error_set(work->session->error, ERROR_RUN, "no memory for the rows of %" PRId64 " sequences", batch);
+        error_set(work->session->base.error, ERROR_RUN, "no memory for the rows of %" PRId64 " sequences", batch);
     return owned;
 }
 
-/* What tells the kernel of sequences; nothing where all rows are theirs. */
-static bool send_lengths(const struct work *work, struct array *lengths, struct fmha_operands *operands) {
-    const struct session *session = work->session;
+/* What tells the kernel of sequences: where each begins or its length. NULL without memory. */
+static int32_t *list_lengths(const struct work *work) {
     const struct merge_case *one = work->one;
-    bool packed = session->rows == ROWS_PACKED;
+    bool packed = work->session->rows == ROWS_PACKED;
     int64_t count = one->sequences + packed;
     int32_t *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
-    *lengths = (struct array){.label = packed ? "cu_seqlens_q" : "seqlens_q",
-                              .element_bytes = sizeof *numbers,
-                              .dimensions = 1,
-                              .shape = {count},
-                              .strides = {1},
-                              .elements = count};
-    if (!numbers)
-        return error_set(session->error, ERROR_RUN, "no memory for %" PRId64 " lengths", count);
-    for (int64_t b = 0; b < count; b++)
+    for (int64_t b = 0; numbers && b < count; b++)
         numbers[b] = packed ? begin_of(one, b) : length_of(one, b);
-    bool done = array_send(lengths, session->target.device, numbers, session->error);
-    operands->buffer[packed ? FMHA_BUFFER_CU_SEQLENS_Q : FMHA_BUFFER_SEQLENS_Q] = lengths->memory;
-    free(numbers);
-    return done;
+    if (!numbers)
+        error_set(work->session->base.error, ERROR_RUN, "no memory for %" PRId64 " lengths", count);
+    return numbers;
 }
 
 static bool run_kernel(struct work *work, struct merging *merging) {
     struct session *session = work->session;
-    fmha_device *device = session->target.device;
-    struct array arrays[SIDES];
-    struct fmha_operands operands;
-    char shape[SHAPE_BYTES];
-    const void *contents[SIDES] = {merging->o_bits ? merging->o_bits : merging->o, merging->lse};
-    void *outputs[SIDES] = {[O] = merging->got_o, [LSE] = merging->got_lse};
-    if (!lay_out(session, work->one, &merging->shape, arrays))
+    struct verify_call call;
+    void *contents[SIDES] = {merging->o_bits ? merging->o_bits : merging->o, merging->lse};
+    void *results[SIDES] = {[O] = merging->got_o, [LSE] = work->one->without_lse ? NULL : merging->got_lse};
+    if (!name_call(session, work->one, &merging->shape, &call))
         return false;
-    name_operands(work->one, &merging->shape, arrays, &operands, shape);
-    int sides = work->one->without_lse ? LSE : SIDES;
-    struct array lengths = {.label = NULL};
-    struct array_range *owned = list_owned(work);
-    bool done = owned && (session->rows == ROWS_ALL || send_lengths(work, &lengths, &operands));
+    struct array_range *owned = NULL;
+    int32_t *lengths = NULL;
+    bool done = true;
+    if (session->rows != ROWS_ALL) {
+        call.arrays[O].owned = call.arrays[LSE].owned = owned = list_owned(work);
+        contents[session->rows == ROWS_PACKED ? CU_SEQLENS : SEQLENS] = lengths = list_lengths(work);
+        done = owned && lengths;
+    }
     for (int64_t i = 0; i < rows_of(&merging->shape); i++)
         memcpy(&merging->got_lse[i], &(uint32_t){EXECUTE_POISON_F32}, sizeof(float));
-    for (int side = 0; done && side < sides; side++) {
-        arrays[side].owned = arrays[side].output && session->rows != ROWS_ALL ? owned : NULL;
-        done = array_send(&arrays[side], device, contents[side], session->error);
-        operands.buffer[side_buffers[side]] = done ? array_address(&arrays[side]) : NULL;
-    }
-    done = done && execute_launch(&session->target, &operands, shape, &work->findings, session->error);
-    for (int side = 0; done && side < sides; side++)
-        done = array_check(&arrays[side], device, outputs[side], &work->findings, session->error);
-    for (int side = 0; side < sides; side++)
-        array_release(&arrays[side], device);
-    array_release(&lengths, device);
+    done = done && verify_session_launch(&session->base, &call, contents, results, &work->findings);
+    free(lengths);
     free(owned);
     return done;
 }
@@ -412,7 +355,7 @@ static double *row_room(const struct work *work, int count, struct merge_row *ro
         rows[i] =
             (struct merge_row){.o = room + 2 * (size_t)i * columns, .o_error = room + (2 * (size_t)i + 1) * columns};
     if (!room)
-        error_set(work->session->error, ERROR_RUN, "no memory for rows of %zu columns", columns);
+        error_set(work->session->base.error, ERROR_RUN, "no memory for rows of %zu columns", columns);
     return room;
 }
 
@@ -556,7 +499,8 @@ static bool check_two_steps(struct work *work, const struct merging *all) {
     double *o_error = calloc((size_t)shape.splits * rows * columns + 1, sizeof *o_error);
     bool done = lse_error && o_error;
     if (!done)
-        error_set(work->session->error, ERROR_RUN, "no memory for bounds of %zu rows; verify a smaller shape", rows);
+        error_set(work->session->base.error, ERROR_RUN, "no memory for bounds of %zu rows; verify a smaller shape",
+                  rows);
     done = done && run_pairs(work, all, &pairs, lse_error, o_error);
     if (done) {
         round_partials(work->session, &pairs);
@@ -572,88 +516,51 @@ static bool check_two_steps(struct work *work, const struct merging *all) {
 /* ---- The whole ----------------------------------------------------------------------------------------------------
  */
 
-/* The same with the waves in other orders: each lane works for itself, so the results are the same to the bit. A run
- * that has findings is not repeated: they would repeat too. */
-static bool run_schedules(struct work *work, struct merging *merging) {
-    struct session *session = work->session;
-    const struct verify_options *options = session->options;
-    bool done = run_kernel(work, merging) && verify_counters(&session->target, work->result, session->error) &&
-                judge(work, merging, "");
-    for (int schedule = 1; done && schedule < options->schedules && !work->findings.count; schedule++) {
-        char when[48];
-        snprintf(when, sizeof when, " in schedule %d", schedule + 1);
-        done = execute_seed(&session->target, options->seed + (uint64_t)schedule, session->error) &&
-               run_kernel(work, merging) && judge(work, merging, when);
-    }
-    return done && execute_seed(&session->target, options->seed, session->error);
-}
+struct first_step {
+    struct work *work;
+    struct merging *merging;
+};
 
-static void describe_case(const struct merge_case *one, uint64_t seed, struct verify_case *result) {
-    static const char *const layouts[] = {[MERGE_PLAIN] = "bhsd",
-                                          [MERGE_PADDED] = "bhsd, padded",
-                                          [MERGE_ROWS_OUTSIDE] = "bshd, padded",
-                                          [MERGE_FAR] = "bhsd, far apart"};
-    *result = (struct verify_case){.merge_shape = one->shape,
-                                   .scale = NAN,
-                                   .seed = seed,
-                                   .lse_error_over_bound = one->without_lse ? NAN : 0,
-                                   .mean_error = NAN,
-                                   .mean_error_over_bound = NAN};
-    result->merge_shape.batch = one->sequences;
-    snprintf(result->what, sizeof result->what, "%s", one->what);
-    snprintf(result->inputs, sizeof result->inputs, "%s", merge_inputs_name(one->inputs));
-    snprintf(result->layout, sizeof result->layout, "%s", layouts[one->layout]);
+/* Each lane works for itself, so in any order of the waves the results are the same to the bit. */
+static bool run_once(void *context, const char *when) {
+    struct first_step *step = context;
+    return run_kernel(step->work, step->merging) && judge(step->work, step->merging, when);
 }
 
 static bool run_case(void *context, size_t index, struct verify_case *result) {
     struct session *session = context;
-    const struct verify_options *options = session->options;
     const struct merge_case *one = &session->cases[index];
     struct work work = {.session = session, .one = one, .result = result};
     struct merging merging;
-    uint64_t seed = options->seed + index;
-    describe_case(one, seed, result);
-    if (options->progress)
-        options->progress(options->progress_context, index, session->case_count, one->what);
+    struct first_step step = {&work, &merging};
+    verify_session_begin(&session->base, index, one->what, merge_inputs_name(one->inputs),
+                         array_placing_name(one->placing), result);
+    result->merge_shape = one->shape;
+    result->merge_shape.batch = one->sequences;
+    result->max_error_over_bound = 0;
+    result->lse_error_over_bound = one->without_lse ? NAN : 0;
     if (!merging_make(session, &one->shape, &merging))
         return false;
     merge_inputs_make(one->inputs, one->shape.splits, rows_of(&one->shape), one->shape.head_dim,
-                      session->type == HALF_F16 ? 65000 : 3.3e38, seed, merging.lse, merging.o);
+                      session->type == HALF_F16 ? 65000 : 3.3e38, result->seed, merging.lse, merging.o);
     round_partials(session, &merging);
-    bool done = run_schedules(&work, &merging) &&
+    bool done = verify_session_schedules(&session->base, result, &work.findings, run_once, &step) &&
                 (!one->two_steps || work.findings.count || one->shape.splits < 2 || check_two_steps(&work, &merging)) &&
-                verify_counters(&session->target, result, session->error); /* those of later runs are dropped */
+                verify_counters(&session->base.target, result, session->base.error); /* of later runs are dropped */
     merging_free(&merging);
-    return verify_case_end(result, &work.findings, done, session->error);
-}
-
-static bool check_options(const struct session *session) {
-    const struct verify_options *options = session->options;
-    if (!isnan(options->scale))
-        return error_set(session->error, ERROR_USAGE,
-                         "--scale: expected none, for merge has no scores, got %g; leave it out", options->scale);
-    if (options->inputs != VERIFY_INPUTS_DEFAULT)
-        return error_set(session->error, ERROR_USAGE,
-                         "--inputs: expected none, for each case of merge has its own, got one; leave it out");
-    return true;
+    return verify_case_end(result, &work.findings, done, session->base.error);
 }
 
 bool verify_merge(const struct instance *instance, const struct verify_options *options,
                   const struct execute_options *execution, struct verify_report *report, struct error *error) {
-    struct session session = {.options = options,
-                              .instance = instance,
-                              .type =
-                                  strcmp(spec_word(&instance->spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16,
-                              .f32 = strcmp(spec_word(&instance->spec, SPEC_PARTIAL), "f32") == 0,
-                              .rows = (enum rows)instance->spec.value[SPEC_VARLEN],
-                              .error = error};
-    bool done = check_options(&session) && list_cases(&session) && check_cases(&session) &&
-                execute_open(report->device, instance, execution, &session.target, error);
-    if (done) {
-        done = execute_seed(&session.target, options->seed, error) &&
-               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
-        execute_close(&session.target);
-    }
+    struct session session = {
+        .base = {.options = options, .instance = instance, .sides = sides, .side_count = SIDES, .error = error},
+        .type = strcmp(spec_word(&instance->spec, SPEC_DTYPE), "bf16") == 0 ? HALF_BF16 : HALF_F16,
+        .f32 = strcmp(spec_word(&instance->spec, SPEC_PARTIAL), "f32") == 0,
+        .rows = (enum rows)instance->spec.value[SPEC_VARLEN]};
+    bool done = verify_session_options(&session.base, "merge has no scores", "each case of merge has its own") &&
+                list_cases(&session) && verify_session_serves(&session.base, name_case, &session) &&
+                verify_session_run(&session.base, execution, report, run_case, &session);
     free(session.cases);
     return done;
 }

@@ -1,32 +1,28 @@
 #include "verify_pack.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "execute.h"
-#include "index.h"
-#include "index_text.h"
 #include "inputs.h"
-#include "verify_count.h"
+#include "verify_session.h"
 
 /* Elements after an output that a kernel which forgets its end would write to: rows of a tile, the nearest of them. */
 enum { GUARD_ROWS = 64, GUARD_MOST = 1 << 20 };
 
-enum { SHAPE_BYTES = 96 };
+enum { STANDING_MAX = 64 };
 
 enum side { FROM, TO, SIDES };
-static const char *const side_names[SIDES] = {"from", "to"};
+static const struct verify_side sides[SIDES] = {{"from", FMHA_BUFFER_FROM}, {"to", FMHA_BUFFER_TO}};
 
 struct pack_case {
     char what[64];
     struct verify_pack_shape shape;
     struct tensor_layout layout[SIDES];
     bool one_head; /* `from` has one head that stands for all: its stride is 0 */
-    bool
-        far_apart; /* gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter */
+    /* Gigabytes of addresses, kilobytes of memory: for an emulated device, which maps only the latter. */
+    bool far_apart;
 };
 
 /* A tensor in memory: [batch][heads][rows][columns], the last dimension contiguous. */
@@ -37,15 +33,10 @@ struct view {
 };
 
 struct session {
-    const struct verify_options *options;
-    const struct instance *instance;
+    struct verify_session base;
     bool transposed;
-    int64_t alignment;        /* in elements */
-    struct fmha_index *index; /* of this one instance */
-    struct execute_target target;
+    int64_t alignment; /* in elements */
     struct pack_case *cases;
-    size_t case_count, room;
-    struct error *error;
 };
 
 /* ---- Cases --------------------------------------------------------------------------------------------------------
@@ -69,7 +60,7 @@ static void set_layouts(const struct session *session, struct pack_case *one, en
 
 static struct pack_case *add(struct session *session, const char *what, int64_t batch, int64_t heads, int64_t rows,
                              int64_t columns, enum layouts layouts) {
-    struct pack_case *one = &session->cases[session->case_count++];
+    struct pack_case *one = &session->cases[session->base.case_count++];
     *one = (struct pack_case){.shape = {.batch = batch, .heads = heads, .seqlen = rows, .head_dim = columns}};
     snprintf(one->what, sizeof one->what, "%s", what);
     set_layouts(session, one, layouts);
@@ -80,7 +71,7 @@ static void add_far_apart(struct session *session, const char *what, int64_t hea
                           struct tensor_layout layout) {
     for (int side = FROM; side < SIDES; side++) {
         char name[64];
-        snprintf(name, sizeof name, "%s, %s", what, side_names[side]);
+        snprintf(name, sizeof name, "%s, %s", what, sides[side].name);
         struct pack_case *one = add(session, name, heads, heads, rows, rows, PLAIN);
         one->layout[side] = layout;
         one->layout[side].order = TENSOR_BHSD;
@@ -115,35 +106,26 @@ static void add_standing(struct session *session) {
     add_far_apart(session, "row 64 past 2^31", 1, 67, (struct tensor_layout){.row_padding = INT64_C(1) << 26});
 }
 
-/* A real device has no such memory, and counting looks at each byte between. */
-static void drop_far_apart(struct session *session) {
-    const struct verify_options *options = session->options;
-    size_t kept = 0;
-    if (!options->count && verify_device_is_here(options->device))
-        return;
-    for (size_t index = 0; index < session->case_count; index++)
-        if (!session->cases[index].far_apart)
-            session->cases[kept++] = session->cases[index];
-    session->case_count = kept;
-}
-
 static bool list_cases(struct session *session) {
-    const struct verify_options *options = session->options;
-    session->room = options->pack_shape_count ? options->pack_shape_count : 64;
-    session->cases = calloc(session->room, sizeof *session->cases);
+    const struct verify_options *options = session->base.options;
+    size_t asked = options->pack_shape_count, kept = 0;
+    session->cases = verify_session_room(&session->base, asked ? asked : STANDING_MAX, sizeof *session->cases);
     if (!session->cases)
-        return error_set(session->error, ERROR_RUN, "no memory for %zu cases; ask for fewer shapes", session->room);
-    for (size_t index = 0; index < options->pack_shape_count; index++) {
+        return false;
+    for (size_t index = 0; index < asked; index++) {
         const struct verify_pack_shape *shape = &options->pack_shapes[index];
         add(session, "as asked for", shape->batch, shape->heads, shape->seqlen, shape->head_dim, PLAIN);
     }
-    if (!options->pack_shape_count)
+    if (!asked)
         add_standing(session);
-    for (size_t index = 0; options->layout != VERIFY_LAYOUT_DEFAULT && index < session->case_count; index++)
-        for (int side = FROM; side < SIDES; side++)
-            session->cases[index].layout[side].order =
-                options->layout == VERIFY_LAYOUT_BSHD ? TENSOR_BSHD : TENSOR_BHSD;
-    drop_far_apart(session);
+    for (size_t index = 0; index < session->base.case_count; index++) {
+        struct pack_case *one = &session->cases[index];
+        for (int side = FROM; options->layout != VERIFY_LAYOUT_DEFAULT && side < SIDES; side++)
+            one->layout[side].order = options->layout == VERIFY_LAYOUT_BSHD ? TENSOR_BSHD : TENSOR_BHSD;
+        if (!one->far_apart || verify_session_reaches(&session->base))
+            session->cases[kept++] = *one;
+    }
+    session->base.case_count = kept;
     return true;
 }
 
@@ -174,11 +156,7 @@ static bool make_view(const struct session *session, const struct pack_case *one
         __builtin_mul_overflow(head_rows, bshd ? view->rows : view->heads, &view->stride_batch) ||
         __builtin_add_overflow(view->stride_batch, round_up(layout->block_padding, step), &view->stride_batch) ||
         __builtin_mul_overflow(view->stride_batch, view->batch, &all) || all > INT64_MAX / 64)
-        return error_set(session->error, ERROR_USAGE,
-                         "shape %" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
-                         ": expected tensors that fit into memory, got more bytes than 63 bits count; use a smaller "
-                         "shape",
-                         one->shape.batch, one->shape.heads, one->shape.seqlen, one->shape.head_dim);
+        return false;
     view->stride_row = bshd ? head_rows : row;
     view->stride_head = bshd ? row : head_rows;
     if (side == FROM && one->one_head)
@@ -192,8 +170,9 @@ static bool make_view(const struct session *session, const struct pack_case *one
     return true;
 }
 
+/* 0 where lines are empty: nobody has checked that so many can be counted. */
 static int64_t line_count(const struct view *view) {
-    return view->batch * view->heads * view->rows;
+    return is_empty(view) ? 0 : view->batch * view->heads * view->rows;
 }
 
 static int64_t place_of(const struct view *view, int64_t line) {
@@ -219,7 +198,7 @@ struct work {
     const struct pack_case *one;
     struct buffer buffers[SIDES];
     struct findings findings;
-    struct error *error;
+    struct verify_call call;
 };
 
 static bool device_call(fmha_status status, const char *doing, struct error *error) {
@@ -227,8 +206,8 @@ static bool device_call(fmha_status status, const char *doing, struct error *err
 }
 
 static bool no_memory(const struct work *work, int64_t elements, const char *what) {
-    return error_set(work->error, ERROR_RUN, "no memory for %" PRId64 " elements of '%s'; verify a smaller shape",
-                     elements, what);
+    return error_set(work->session->base.error, ERROR_RUN,
+                     "no memory for %" PRId64 " elements of '%s'; verify a smaller shape", elements, what);
 }
 
 static uint16_t *poisoned(int64_t elements) {
@@ -251,7 +230,7 @@ static bool make_values(struct work *work, uint64_t seed) {
         bool repeated = work->one->one_head && i / head % view->heads > 0;
         from->lines[i] = repeated ? from->lines[i - head] : (uint16_t)(inputs_next(&seed) >> 48);
     }
-    for (int64_t h = 0; h < view->batch * view->heads; h++)
+    for (int64_t h = 0; head > 0 && h < view->batch * view->heads; h++)
         for (int64_t r = 0; r < view->rows; r++)
             for (int64_t c = 0; c < view->columns; c++) {
                 int64_t at = work->session->transposed ? c * view->rows + r : r * view->columns + c;
@@ -264,8 +243,8 @@ static bool make_values(struct work *work, uint64_t seed) {
 static bool send(struct work *work, enum side side, const uint16_t *lines) {
     struct buffer *buffer = &work->buffers[side];
     const struct view *view = &buffer->view;
-    fmha_device *device = work->session->target.device;
-    const char *name = side_names[side];
+    fmha_device *device = work->session->base.target.device;
+    const char *name = sides[side].name;
     size_t bytes = (size_t)view->elements * sizeof *lines, line_bytes = (size_t)view->columns * sizeof *lines;
     uint16_t *image = poisoned(is_sparse(view) ? view->columns : view->elements);
     if (!image)
@@ -293,11 +272,11 @@ static bool send(struct work *work, enum side side, const uint16_t *lines) {
                                        .access = side == TO ? FMHA_ACCESS_WRITE : FMHA_ACCESS_READ};
     if (status == FMHA_OK)
         status = fmha_memory_view(device, &declared);
-    return device_call(status, name, work->error);
+    return device_call(status, name, work->session->base.error);
 }
 
 static void release(struct work *work, enum side side) {
-    fmha_memory_free(work->session->target.device, work->buffers[side].memory);
+    fmha_memory_free(work->session->base.target.device, work->buffers[side].memory);
     free(work->buffers[side].image);
     work->buffers[side].memory = NULL;
     work->buffers[side].image = NULL;
@@ -306,53 +285,39 @@ static void release(struct work *work, enum side side) {
 /* ---- One run ------------------------------------------------------------------------------------------------------
  */
 
-static void name_operands(const struct pack_case *one, const struct view views[SIDES], struct fmha_operands *operands) {
-    *operands = (struct fmha_operands){{0}, {0}, {0}};
-    int64_t *value = operands->value;
-    value[FMHA_VALUE_BATCH] = one->shape.batch;
-    value[FMHA_VALUE_HEADS_K] = one->shape.heads;
-    value[FMHA_VALUE_SEQLEN_K] = one->shape.seqlen;
-    value[FMHA_VALUE_HEAD_DIM] = one->shape.head_dim;
-    for (int side = FROM; side < SIDES; side++) {
+static bool name_call(const struct session *session, const struct pack_case *one, struct view views[SIDES],
+                      struct verify_call *call) {
+    const struct verify_pack_shape *shape = &one->shape;
+    verify_shape_text((int64_t[]){shape->batch, shape->heads, shape->seqlen, shape->head_dim}, 4, call->shape);
+    call->operands = (struct fmha_operands){{0}, {0}, {0}};
+    int64_t *value = call->operands.value;
+    value[FMHA_VALUE_BATCH] = shape->batch;
+    value[FMHA_VALUE_HEADS_K] = shape->heads;
+    value[FMHA_VALUE_SEQLEN_K] = shape->seqlen;
+    value[FMHA_VALUE_HEAD_DIM] = shape->head_dim;
+    for (enum side side = FROM; side < SIDES; side++) {
         int64_t *stride = value + (side == FROM ? FMHA_VALUE_STRIDE_FROM_BATCH : FMHA_VALUE_STRIDE_TO_BATCH);
+        if (!make_view(session, one, side, &views[side]))
+            return verify_session_too_large(&session->base, call->shape);
         stride[0] = views[side].stride_batch;
         stride[1] = views[side].stride_head;
         stride[2] = views[side].stride_row;
     }
-}
-
-static void put_shape(const struct pack_case *one, char text[SHAPE_BYTES]) {
-    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64, one->shape.batch, one->shape.heads,
-             one->shape.seqlen, one->shape.head_dim);
-}
-
-/* Before anything runs: does the instance serve every case? */
-static bool check_cases(const struct session *session) {
-    for (size_t index = 0; index < session->case_count; index++) {
-        const struct pack_case *one = &session->cases[index];
-        struct view views[SIDES];
-        struct fmha_operands operands;
-        char shape[SHAPE_BYTES];
-        if (!make_view(session, one, FROM, &views[FROM]) || !make_view(session, one, TO, &views[TO]))
-            return false;
-        name_operands(one, views, &operands);
-        operands.buffer[FMHA_BUFFER_FROM] = operands.buffer[FMHA_BUFFER_TO] = (void *)(uintptr_t)256;
-        put_shape(one, shape);
-        if (!execute_serves(fmha_index_at(session->index, 0), &operands, shape, session->error))
-            return false;
-    }
     return true;
 }
 
+static bool name_case(void *context, size_t index, struct verify_call *call) {
+    const struct session *session = context;
+    struct view views[SIDES];
+    return name_call(session, &session->cases[index], views, call);
+}
+
 static bool launch(struct work *work) {
-    const struct view views[SIDES] = {work->buffers[FROM].view, work->buffers[TO].view};
-    struct fmha_operands operands;
-    char shape[SHAPE_BYTES];
-    name_operands(work->one, views, &operands);
-    operands.buffer[FMHA_BUFFER_FROM] = work->buffers[FROM].memory + views[FROM].offset * 2;
-    operands.buffer[FMHA_BUFFER_TO] = work->buffers[TO].memory + views[TO].offset * 2;
-    put_shape(work->one, shape);
-    return execute_launch(&work->session->target, &operands, shape, &work->findings, work->error);
+    struct verify_session *base = &work->session->base;
+    for (int side = FROM; side < SIDES; side++)
+        work->call.operands.buffer[sides[side].buffer] =
+            work->buffers[side].memory + work->buffers[side].view.offset * 2;
+    return execute_launch(&base->target, &work->call.operands, work->call.shape, &work->findings, base->error);
 }
 
 /* ---- What came of it ----------------------------------------------------------------------------------------------
@@ -366,23 +331,23 @@ static bool check_lines(struct work *work, enum side side, const char *when) {
     uint16_t *got = malloc((size_t)view->columns * sizeof *got + 1);
     fmha_status status = FMHA_OK;
     if (!got)
-        return no_memory(work, view->columns, side_names[side]);
+        return no_memory(work, view->columns, sides[side].name);
     for (int64_t line = 0; status == FMHA_OK && line < line_count(view); line++) {
         const uint16_t *expected = buffer->lines + line * view->columns;
-        status = fmha_memory_read(work->session->target.device, got, buffer->memory + place_of(view, line) * 2,
+        status = fmha_memory_read(work->session->base.target.device, got, buffer->memory + place_of(view, line) * 2,
                                   (size_t)view->columns * sizeof *got);
         for (int64_t column = 0; status == FMHA_OK && column < view->columns; column++)
             if (got[column] != expected[column] && findings_tally(&tally))
                 findings_add(&work->findings,
                              "%s%s: expected 0x%04x, got 0x%04x%s at batch %" PRId64 ", head %" PRId64 ", row %" PRId64
                              ", column %" PRId64,
-                             side_names[side], when, expected[column], got[column],
+                             sides[side].name, when, expected[column], got[column],
                              got[column] == EXECUTE_POISON ? " (not written)" : "", line / view->rows / view->heads,
                              line / view->rows % view->heads, line % view->rows, column);
     }
     findings_tally_end(&tally, "elements differ");
     free(got);
-    return device_call(status, side_names[side], work->error);
+    return device_call(status, sides[side].name, work->session->base.error);
 }
 
 /* Everything else in the allocation is as it was; the elements are put aside. */
@@ -394,22 +359,23 @@ static bool check_between(struct work *work, enum side side) {
         return true;
     uint16_t *got = malloc((size_t)view->elements * sizeof *got + 1);
     if (!got)
-        return no_memory(work, view->elements, side_names[side]);
+        return no_memory(work, view->elements, sides[side].name);
     bool done = device_call(
-        fmha_memory_read(work->session->target.device, got, buffer->memory, (size_t)view->elements * sizeof *got),
-        side_names[side], work->error);
+        fmha_memory_read(work->session->base.target.device, got, buffer->memory, (size_t)view->elements * sizeof *got),
+        sides[side].name, work->session->base.error);
     for (int64_t line = 0; done && line < line_count(view); line++)
         memcpy(got + place_of(view, line), buffer->image + place_of(view, line), (size_t)view->columns * sizeof *got);
     for (int64_t i = 0; done && i < view->elements; i++)
         if (got[i] != buffer->image[i] && findings_tally(&tally))
             findings_add(&work->findings, "%s: written outside its elements, %" PRId64 " elements after its first",
-                         side_names[side], i - view->offset);
+                         sides[side].name, i - view->offset);
     findings_tally_end(&tally, "elements outside were written");
     free(got);
     return done;
 }
 
-static bool run_once(struct work *work, const char *when) {
+static bool run_once(void *context, const char *when) {
+    struct work *work = context;
     bool done = send(work, FROM, work->buffers[FROM].lines) && send(work, TO, NULL) && launch(work) &&
                 check_lines(work, FROM, when) && check_lines(work, TO, when) && check_between(work, FROM) &&
                 check_between(work, TO);
@@ -418,84 +384,36 @@ static bool run_once(struct work *work, const char *when) {
     return done;
 }
 
-/* The same with the waves in other orders. A run that has findings is not repeated: they would repeat too. */
-static bool run_schedules(struct work *work, struct verify_case *result) {
-    const struct verify_options *options = work->session->options;
-    struct execute_target *target = &work->session->target;
-    if (!run_once(work, "") || !verify_counters(target, result, work->error))
-        return false;
-    for (int schedule = 1; schedule < options->schedules && !work->findings.count; schedule++) {
-        char when[48];
-        snprintf(when, sizeof when, " in schedule %d", schedule + 1);
-        if (!execute_seed(target, options->seed + (uint64_t)schedule, work->error) || !run_once(work, when))
-            return false;
-    }
-    return execute_seed(target, options->seed, work->error);
-}
-
-static void describe_case(const struct pack_case *one, uint64_t seed, struct verify_case *result) {
-    static const char *const orders[] = {[TENSOR_BSHD] = "bshd", [TENSOR_BHSD] = "bhsd"};
-    *result = (struct verify_case){.pack_shape = one->shape,
-                                   .scale = NAN,
-                                   .seed = seed,
-                                   .max_error_over_bound = NAN,
-                                   .lse_error_over_bound = NAN,
-                                   .mean_error = NAN,
-                                   .mean_error_over_bound = NAN};
-    snprintf(result->what, sizeof result->what, "%s", one->what);
-    snprintf(result->inputs, sizeof result->inputs, "bits");
-    snprintf(result->layout, sizeof result->layout, "%s to %s%s", orders[one->layout[FROM].order],
-             orders[one->layout[TO].order], one->layout[FROM].row_padding ? ", padded" : "");
-}
-
 static bool run_case(void *context, size_t index, struct verify_case *result) {
+    static const char *const orders[] = {[TENSOR_BSHD] = "bshd", [TENSOR_BHSD] = "bhsd"};
     struct session *session = context;
-    const struct verify_options *options = session->options;
-    struct work work = {.session = session, .one = &session->cases[index], .error = session->error};
-    uint64_t seed = options->seed + index;
-    describe_case(work.one, seed, result);
-    if (options->progress)
-        options->progress(options->progress_context, index, session->case_count, work.one->what);
-    bool done = make_view(session, work.one, FROM, &work.buffers[FROM].view) &&
-                make_view(session, work.one, TO, &work.buffers[TO].view) && make_values(&work, seed) &&
-                run_schedules(&work, result);
+    struct work work = {.session = session, .one = &session->cases[index]};
+    const struct tensor_layout *from = &work.one->layout[FROM], *to = &work.one->layout[TO];
+    struct view views[SIDES];
+    char layout[32];
+    snprintf(layout, sizeof layout, "%s to %s%s", orders[from->order], orders[to->order],
+             from->row_padding ? ", padded" : "");
+    verify_session_begin(&session->base, index, work.one->what, "bits", layout, result);
+    result->pack_shape = work.one->shape;
+    bool done = name_call(session, work.one, views, &work.call);
+    for (int side = FROM; done && side < SIDES; side++)
+        work.buffers[side].view = views[side];
+    done = done && make_values(&work, result->seed) &&
+           verify_session_schedules(&session->base, result, &work.findings, run_once, &work);
     free(work.buffers[FROM].lines);
     free(work.buffers[TO].lines);
-    return verify_case_end(result, &work.findings, done, session->error);
-}
-
-/* ---- The whole ----------------------------------------------------------------------------------------------------
- */
-
-static bool check_options(const struct session *session) {
-    const struct verify_options *options = session->options;
-    if (!isnan(options->scale))
-        return error_set(session->error, ERROR_USAGE,
-                         "--scale: expected none, for pack has no softmax, got %g; leave "
-                         "it out",
-                         options->scale);
-    if (options->inputs != VERIFY_INPUTS_DEFAULT)
-        return error_set(session->error, ERROR_USAGE,
-                         "--inputs: expected none, for pack moves bits of any kind, got "
-                         "one; leave it out");
-    return true;
+    return verify_case_end(result, &work.findings, done, session->base.error);
 }
 
 bool verify_pack(const struct instance *instance, const struct verify_options *options,
                  const struct execute_options *execution, struct verify_report *report, struct error *error) {
-    struct session session = {.options = options,
-                              .instance = instance,
-                              .transposed = strcmp(spec_word(&instance->spec, SPEC_V_LAYOUT), "transposed") == 0,
-                              .alignment = execute_alignment(instance),
-                              .error = error};
-    bool done = check_options(&session) && index_of_instance(instance, &session.index, error) && list_cases(&session) &&
-                check_cases(&session) && execute_open(report->device, instance, execution, &session.target, error);
-    if (done) {
-        done = execute_seed(&session.target, options->seed, error) &&
-               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
-        execute_close(&session.target);
-    }
-    fmha_index_free(session.index);
+    struct session session = {
+        .base = {.options = options, .instance = instance, .sides = sides, .side_count = SIDES, .error = error},
+        .transposed = strcmp(spec_word(&instance->spec, SPEC_V_LAYOUT), "transposed") == 0,
+        .alignment = execute_alignment(instance)};
+    bool done = verify_session_options(&session.base, "pack has no softmax", "pack moves bits of any kind") &&
+                list_cases(&session) && verify_session_serves(&session.base, name_case, &session) &&
+                verify_session_run(&session.base, execution, report, run_case, &session);
     free(session.cases);
     return done;
 }

@@ -7,56 +7,49 @@
 #include <string.h>
 
 #include "append_cases.h"
-#include "array.h"
 #include "halves.h"
-#include "index_text.h"
 #include "inputs.h"
 #include "quantize.h"
-#include "verify_count.h"
+#include "verify_session.h"
 
-enum { SHAPE_BYTES = 96, CASES_MAX = 32 };
+enum { STANDING_MAX = 32 };
 
 /* What a kernel of this operation takes and gives. */
 enum side { FROM, TO, TO_SCALE, SCALE_PARTIAL, SIDES };
-static const char *const side_names[SIDES] = {"from", "to", "to_scale", "scale_partial"};
-static const enum fmha_buffer side_buffers[SIDES] = {FMHA_BUFFER_FROM, FMHA_BUFFER_TO, FMHA_BUFFER_TO_SCALE,
-                                                     FMHA_BUFFER_SCALE_PARTIAL};
+static const struct verify_side sides[SIDES] = {{"from", FMHA_BUFFER_FROM},
+                                                {"to", FMHA_BUFFER_TO},
+                                                {"to_scale", FMHA_BUFFER_TO_SCALE},
+                                                {"scale_partial", FMHA_BUFFER_SCALE_PARTIAL}};
 
 /* What shares a scale, where rows do: all, the rows of a head in all batches, or those of a head in one. */
 enum share { SHARE_TENSOR, SHARE_HEADS, SHARE_EACH };
-
-enum layout { PLAIN, PADDED, ROWS_OUTSIDE, FAR };
 
 struct quantize_case {
     char what[64];
     struct verify_quantize_shape shape;
     enum share share;
     int64_t parts;
-    enum layout layout;
+    enum array_placing placing;
     int far_axis;       /* of from: 0 to 2; of to: 3 to 5 */
     bool without_scale; /* nobody wants to know the shared scale */
 };
 
 struct session {
-    const struct verify_options *options;
-    const struct instance *instance;
+    struct verify_session base;
     bool f32, fp4, shared, scales; /* shared: rows share scales; scales: the pass that makes them */
     enum half_type half;
     enum format format;
     enum quantize_rule rule;
     int64_t columns;
-    struct execute_target target;
-    struct quantize_case cases[CASES_MAX + 1];
-    size_t case_count;
-    struct error *error;
+    struct quantize_case *cases;
 };
 
 /* One call. All arrays are owned. */
 struct work {
     struct session *session;
     const struct quantize_case *one;
-    struct verify_case *result;
     struct findings findings;
+    struct verify_call call;
     float *values;       /* [rows][columns], what `from` has */
     void *given[SIDES];  /* of inputs, as the kernel gets them */
     void *wanted[SIDES]; /* of outputs; NULL of parts, of which only the largest is known */
@@ -67,9 +60,9 @@ struct work {
  */
 
 static struct quantize_case *add(struct session *session, const char *what, enum share share, int64_t parts,
-                                 enum layout layout, struct verify_quantize_shape shape) {
-    struct quantize_case *one = &session->cases[session->case_count++];
-    *one = (struct quantize_case){.shape = shape, .share = share, .parts = parts, .layout = layout};
+                                 enum array_placing placing, struct verify_quantize_shape shape) {
+    struct quantize_case *one = &session->cases[session->base.case_count++];
+    *one = (struct quantize_case){.shape = shape, .share = share, .parts = parts, .placing = placing};
     snprintf(one->what, sizeof one->what, "%s", what);
     return one;
 }
@@ -77,49 +70,45 @@ static struct quantize_case *add(struct session *session, const char *what, enum
 /* Shapes are batch, heads, rows. */
 static void add_standing(struct session *session) {
     typedef struct verify_quantize_shape shape;
-    int64_t groups = session->instance->workgroup / 8;
-    add(session, "one row", SHARE_TENSOR, 1, PLAIN, (shape){1, 1, 1});
-    add(session, "one row each", SHARE_EACH, 1, PADDED, (shape){3, 5, 1});
-    add(session, "several", SHARE_HEADS, 3, ROWS_OUTSIDE, (shape){2, 3, 21});
-    add(session, "many parts", SHARE_TENSOR, 33, PADDED, (shape){2, 3, 40});
-    add(session, "more parts than rows", SHARE_HEADS, 32, PLAIN, (shape){2, 5, 3});
-    add(session, "one past a workgroup", SHARE_HEADS, 1, PADDED, (shape){1, 1, groups + 1});
-    add(session, "many heads", SHARE_EACH, 1, ROWS_OUTSIDE, (shape){3, 33, 2});
-    add(session, "a scale that is not told", SHARE_TENSOR, 8, PADDED, (shape){2, 2, 9})->without_scale = true;
-    add(session, "no rows", SHARE_TENSOR, 1, PLAIN, (shape){2, 2, 0});
-    add(session, "no batch", SHARE_HEADS, 2, PLAIN, (shape){0, 2, 3});
+    int64_t groups = session->base.instance->workgroup / 8;
+    add(session, "one row", SHARE_TENSOR, 1, ARRAY_PLAIN, (shape){1, 1, 1});
+    add(session, "one row each", SHARE_EACH, 1, ARRAY_PADDED, (shape){3, 5, 1});
+    add(session, "several", SHARE_HEADS, 3, ARRAY_ROWS_OUTSIDE, (shape){2, 3, 21});
+    add(session, "many parts", SHARE_TENSOR, 33, ARRAY_PADDED, (shape){2, 3, 40});
+    add(session, "more parts than rows", SHARE_HEADS, 32, ARRAY_PLAIN, (shape){2, 5, 3});
+    add(session, "one past a workgroup", SHARE_HEADS, 1, ARRAY_PADDED, (shape){1, 1, groups + 1});
+    add(session, "many heads", SHARE_EACH, 1, ARRAY_ROWS_OUTSIDE, (shape){3, 33, 2});
+    add(session, "a scale that is not told", SHARE_TENSOR, 8, ARRAY_PADDED, (shape){2, 2, 9})->without_scale = true;
+    add(session, "no rows", SHARE_TENSOR, 1, ARRAY_PLAIN, (shape){2, 2, 0});
+    add(session, "no batch", SHARE_HEADS, 2, ARRAY_PLAIN, (shape){0, 2, 3});
     static const char *const axes[] = {"batches",          "heads",          "rows", "batches of numbers",
                                        "heads of numbers", "rows of numbers"};
     for (int axis = 0; axis < (session->scales ? 3 : 6); axis++) {
         char what[64];
         snprintf(what, sizeof what, "%s 2^31 apart", axes[axis]);
-        add(session, what, SHARE_HEADS, 1, FAR, (shape){2, 2, 2})->far_axis = axis;
+        add(session, what, SHARE_HEADS, 1, ARRAY_FAR, (shape){2, 2, 2})->far_axis = axis;
     }
 }
 
 static bool list_cases(struct session *session) {
-    const struct verify_options *options = session->options;
-    if (options->quantize_shape_count > CASES_MAX)
-        return error_set(session->error, ERROR_USAGE, "--shape: expected at most %d, got %zu", CASES_MAX,
-                         options->quantize_shape_count);
-    for (size_t index = 0; index < options->quantize_shape_count; index++)
-        add(session, "as asked for", SHARE_HEADS, 4, PLAIN, options->quantize_shapes[index]);
-    if (!options->quantize_shape_count)
+    const struct verify_options *options = session->base.options;
+    size_t asked = options->quantize_shape_count, kept = 0;
+    session->cases = verify_session_room(&session->base, asked ? asked : STANDING_MAX, sizeof *session->cases);
+    if (!session->cases)
+        return false;
+    for (size_t index = 0; index < asked; index++)
+        add(session, "as asked for", SHARE_HEADS, 4, ARRAY_PLAIN, options->quantize_shapes[index]);
+    if (!asked)
         add_standing(session);
-    /* A real device has no such memory, and counting looks at each byte between. */
-    bool far = !options->count && verify_device_is_here(options->device);
-    size_t kept = 0;
-    for (size_t index = 0; index < session->case_count; index++) {
+    for (size_t index = 0; index < session->base.case_count; index++) {
         struct quantize_case *one = &session->cases[index];
-        if (options->layout != VERIFY_LAYOUT_DEFAULT && one->layout != FAR)
-            one->layout = options->layout == VERIFY_LAYOUT_BSHD ? ROWS_OUTSIDE : PLAIN;
         /* Scales that are made are of the tensor or of heads. */
         if (session->scales && one->share == SHARE_EACH)
             one->share = SHARE_HEADS;
-        if (far || one->layout != FAR)
+        if (verify_session_keeps(&session->base, &one->placing))
             session->cases[kept++] = *one;
     }
-    session->case_count = kept;
+    session->base.case_count = kept;
     return true;
 }
 
@@ -150,7 +139,7 @@ static size_t element_bytes(const struct session *session, enum side side) {
 }
 
 static int64_t alignment_of(const struct session *session, enum side side) {
-    if (session->instance->spec.value[SPEC_ALIGN] != 16 || side == TO_SCALE || side == SCALE_PARTIAL)
+    if (session->base.instance->spec.value[SPEC_ALIGN] != 16 || side == TO_SCALE || side == SCALE_PARTIAL)
         return 1;
     return (side == FROM && session->f32) || (side == TO && session->fp4) ? 4 : 8;
 }
@@ -183,53 +172,34 @@ static void shape_of(const struct session *session, const struct quantize_case *
     }
 }
 
-static int64_t count_of(const struct session *session, const struct quantize_case *one, enum side side) {
-    int64_t shape[4];
-    shape_of(session, one, side, shape);
-    return shape[0] * shape[1] * shape[2] * shape[3];
-}
-
-/* Paddings are the least that the alignment allows, and no two the same. */
-static struct array_layout layout_of(const struct session *session, const struct quantize_case *one, enum side side) {
-    bool outside = one->layout == ROWS_OUTSIDE;
-    int64_t alignment = alignment_of(session, side);
-    struct array_layout layout = {.order = {0, 1, 2, 3}};
-    if (outside)
-        memcpy(layout.order, (int[]){0, 2, 1}, 3 * sizeof(int));
-    for (int axis = 0; axis < 4 && (outside || one->layout == PADDED); axis++)
-        layout.padding[axis] = alignment * (2 * axis + 1 + (int)side);
-    layout.offset = layout.padding[0] ? 3 * alignment : 0;
-    int far = side == FROM ? one->far_axis : one->far_axis - 3;
-    if (one->layout == FAR && far >= 0 && far < 3 && side <= TO)
-        layout.padding[far + 1] = INT64_C(1) << 31; /* after the blocks of the next axis inward */
-    return layout;
-}
-
-static bool lay_out(const struct session *session, const struct quantize_case *one, struct array arrays[SIDES]) {
+static bool lay_out(const struct session *session, const struct quantize_case *one, struct verify_call *call) {
     for (enum side side = 0; side < SIDES; side++) {
-        struct array *array = &arrays[side];
-        *array = (struct array){.label = side_names[side],
+        int64_t alignment = alignment_of(session, side);
+        struct array *array = &call->arrays[side];
+        *array = (struct array){.label = sides[side].name,
                                 .element_bytes = element_bytes(session, side),
                                 .output = is_output(session, side),
                                 .dimensions = 4};
         shape_of(session, one, side, array->shape);
         struct array_layout layout = {.order = {0, 1, 2, 3}};
         if (!(side == SCALE_PARTIAL && session->scales)) /* which has no strides */
-            layout = layout_of(session, one, side);
-        if (!array_lay(array, &layout, alignment_of(session, side)))
-            return error_set(session->error, ERROR_USAGE,
-                             "shape %" PRId64 ",%" PRId64 ",%" PRId64
-                             ": expected tensors that fit into memory, got more bytes than 63 bits count; use a "
-                             "smaller shape",
-                             one->shape.batch, one->shape.heads, one->shape.seqlen);
+            layout = array_place(one->placing, 4, alignment, side + 1, 2,
+                                 side == FROM ? one->far_axis
+                                 : side == TO ? one->far_axis - 3
+                                              : -1);
+        if (!array_lay(array, &layout, alignment))
+            return verify_session_too_large(&session->base, call->shape);
     }
     return true;
 }
 
-static void name_operands(const struct session *session, const struct quantize_case *one,
-                          const struct array arrays[SIDES], struct fmha_operands *operands, char text[SHAPE_BYTES]) {
-    *operands = (struct fmha_operands){{0}, {0}, {0}};
-    int64_t *value = operands->value, batches, heads;
+static bool name_call(const struct session *session, const struct quantize_case *one, struct verify_call *call) {
+    const struct array *arrays = call->arrays;
+    verify_shape_text((int64_t[]){one->shape.batch, one->shape.heads, one->shape.seqlen}, 3, call->shape);
+    if (!lay_out(session, one, call))
+        return false;
+    call->operands = (struct fmha_operands){{0}, {0}, {0}};
+    int64_t *value = call->operands.value, batches, heads;
     sharing(one, &batches, &heads);
     value[FMHA_VALUE_BATCH] = one->shape.batch;
     value[FMHA_VALUE_HEADS_K] = one->shape.heads;
@@ -245,8 +215,7 @@ static void name_operands(const struct session *session, const struct quantize_c
         value[FMHA_VALUE_STRIDE_SCALE_PARTIAL_BATCH] = value[FMHA_VALUE_STRIDE_TO_SCALE_BATCH] = 0;
     if (session->shared && one->share == SHARE_TENSOR)
         value[FMHA_VALUE_STRIDE_SCALE_PARTIAL_HEAD] = value[FMHA_VALUE_STRIDE_TO_SCALE_HEAD] = 0;
-    snprintf(text, SHAPE_BYTES, "%" PRId64 ",%" PRId64 ",%" PRId64, one->shape.batch, one->shape.heads,
-             one->shape.seqlen);
+    return true;
 }
 
 /* ---- What a case has, and what must come of it --------------------------------------------------------------------
@@ -261,29 +230,34 @@ static void work_free(struct work *work) {
     }
 }
 
+static int64_t count_of(const struct work *work, enum side side) {
+    return array_count(&work->call.arrays[side]);
+}
+
 static bool make_room(struct work *work) {
     const struct session *session = work->session;
-    int64_t values = count_of(session, work->one, FROM);
-    work->values = calloc((size_t)values + 1, sizeof *work->values);
+    int64_t count = count_of(work, FROM);
+    work->values = calloc((size_t)count + 1, sizeof *work->values);
     bool done = work->values != NULL;
     for (enum side side = 0; done && side < SIDES; side++) {
-        size_t count = (size_t)count_of(session, work->one, side) + 1, size = element_bytes(session, side);
-        if (is_output(session, side)) {
-            work->got[side] = calloc(count, size);
-            work->wanted[side] = calloc(count, size);
-            done = work->got[side] && work->wanted[side];
-        } else
-            done = (work->given[side] = calloc(count, size)) != NULL;
+        count = count_of(work, side);
+        size_t room_for = (size_t)count + 1, size = element_bytes(session, side);
+        bool output = is_output(session, side);
+        void **room = output ? &work->got[side] : &work->given[side];
+        if (output) /* of a scale that is not told, too */
+            done = (work->wanted[side] = calloc(room_for, size)) != NULL;
+        if (has(session, work->one, side))
+            done = (*room = calloc(room_for, size)) != NULL && done;
     }
-    return done ||
-           error_set(session->error, ERROR_RUN, "no memory for %" PRId64 " values; verify a smaller shape", values);
+    return done || error_set(session->base.error, ERROR_RUN,
+                             "no memory for %" PRId64 " elements; verify a smaller shape", count);
 }
 
 /* A row in four has bits of any kind. */
 static void fill_values(struct work *work, uint64_t *seed) {
     const struct session *session = work->session;
     uint64_t of_row = 0;
-    for (int64_t i = 0; i < count_of(session, work->one, FROM); i++) {
+    for (int64_t i = 0; i < count_of(work, FROM); i++) {
         of_row = i % session->columns ? of_row : inputs_next(seed) >> 8;
         uint64_t draw = inputs_next(seed);
         double number = append_number(of_row, draw, seed);
@@ -305,7 +279,7 @@ static void fill_values(struct work *work, uint64_t *seed) {
 static void fill_parts(struct work *work, uint64_t *seed) {
     const struct quantize_case *one = work->one;
     float *parts = work->given[SCALE_PARTIAL];
-    for (int64_t i = 0; i < count_of(work->session, one, SCALE_PARTIAL); i += one->parts) {
+    for (int64_t i = 0; i < count_of(work, SCALE_PARTIAL); i += one->parts) {
         float scale = append_scale(i / one->parts, seed);
         for (int64_t part = 0; part < one->parts; part++)
             parts[i + part] = ldexpf(scale, -(int)(inputs_next(seed) >> 60));
@@ -364,13 +338,13 @@ static void judge_outputs(struct work *work, const char *when) {
     for (enum side side = TO; side <= TO_SCALE; side++) {
         struct findings_tally tally = {&work->findings, 0};
         size_t size = element_bytes(session, side);
-        for (int64_t i = 0; has(session, work->one, side) && i < count_of(session, work->one, side); i++) {
+        for (int64_t i = 0; has(session, work->one, side) && i < count_of(work, side); i++) {
             uint32_t wanted = 0, got = 0;
             memcpy(&wanted, (const char *)work->wanted[side] + (size_t)i * size, size);
             memcpy(&got, (const char *)work->got[side] + (size_t)i * size, size);
             if (wanted != got && findings_tally(&tally))
                 findings_add(&work->findings, "%s%s: expected 0x%02" PRIx32 ", got 0x%02" PRIx32 " at element %" PRId64,
-                             side_names[side], when, wanted, got, i);
+                             sides[side].name, when, wanted, got, i);
         }
         findings_tally_end(&tally, "elements differ");
     }
@@ -385,7 +359,7 @@ static bool judge_parts(struct work *work, const char *when) {
     int64_t count = quantize_scales(share, shape);
     float *scales = calloc((size_t)count + 1, sizeof *scales);
     if (!scales)
-        return error_set(session->error, ERROR_RUN, "no memory for %" PRId64 " scales", count);
+        return error_set(session->base.error, ERROR_RUN, "no memory for %" PRId64 " scales", count);
     quantize_fp8_choose(session->format, share, shape, work->values, scales);
     struct findings_tally tally = {&work->findings, 0};
     for (int64_t i = 0; i < count; i++) {
@@ -406,30 +380,11 @@ static bool judge_parts(struct work *work, const char *when) {
 /* ---- Runs ---------------------------------------------------------------------------------------------------------
  */
 
-static bool run_once(struct work *work, const char *when) {
+static bool run_once(void *context, const char *when) {
+    struct work *work = context;
     struct session *session = work->session;
-    fmha_device *device = session->target.device;
-    struct array arrays[SIDES];
-    struct fmha_operands operands;
-    char shape[SHAPE_BYTES];
-    bool done = lay_out(session, work->one, arrays);
-    if (!done)
-        return false;
-    name_operands(session, work->one, arrays, &operands, shape);
-    for (enum side side = 0; done && side < SIDES; side++) {
-        if (!has(session, work->one, side))
-            continue;
-        done = array_send(&arrays[side], device, work->given[side], session->error);
-        operands.buffer[side_buffers[side]] = done ? array_address(&arrays[side]) : NULL;
-    }
-    done = done && execute_launch(&session->target, &operands, shape, &work->findings, session->error);
-    for (enum side side = 0; done && side < SIDES; side++)
-        if (has(session, work->one, side))
-            done = array_check(&arrays[side], device, work->got[side], &work->findings, session->error);
-    for (enum side side = 0; side < SIDES; side++)
-        if (has(session, work->one, side))
-            array_release(&arrays[side], device);
-    if (!done || count_of(session, work->one, FROM) == 0) /* without rows nothing is launched, and no scale told */
+    bool done = verify_session_launch(&session->base, &work->call, work->given, work->got, &work->findings);
+    if (!done || count_of(work, FROM) == 0) /* without rows nothing is launched, and no scale told */
         return done;
     if (session->scales)
         return judge_parts(work, when);
@@ -437,102 +392,45 @@ static bool run_once(struct work *work, const char *when) {
     return true;
 }
 
-/* The same with the waves in other orders. A run that has findings is not repeated: they would repeat too. */
-static bool run_schedules(struct work *work) {
-    struct session *session = work->session;
-    const struct verify_options *options = session->options;
-    bool done = run_once(work, "") && verify_counters(&session->target, work->result, session->error);
-    for (int schedule = 1; done && schedule < options->schedules && !work->findings.count; schedule++) {
-        char when[48];
-        snprintf(when, sizeof when, " in schedule %d", schedule + 1);
-        done =
-            execute_seed(&session->target, options->seed + (uint64_t)schedule, session->error) && run_once(work, when);
-    }
-    return done && execute_seed(&session->target, options->seed, session->error);
-}
-
 static bool run_case(void *context, size_t index, struct verify_case *result) {
-    static const char *const layouts[] = {
-        [PLAIN] = "bhsd", [PADDED] = "bhsd, padded", [ROWS_OUTSIDE] = "bshd, padded", [FAR] = "bhsd, far apart"};
     struct session *session = context;
-    const struct verify_options *options = session->options;
-    struct work work = {.session = session, .one = &session->cases[index], .result = result};
-    uint64_t seed = options->seed + index;
-    *result = (struct verify_case){.quantize_shape = work.one->shape,
-                                   .scale = NAN,
-                                   .seed = seed,
-                                   .max_error_over_bound = NAN,
-                                   .lse_error_over_bound = NAN,
-                                   .mean_error = NAN,
-                                   .mean_error_over_bound = NAN};
-    snprintf(result->what, sizeof result->what, "%s", work.one->what);
-    snprintf(result->inputs, sizeof result->inputs, "numbers");
-    snprintf(result->layout, sizeof result->layout, "%s", layouts[work.one->layout]);
-    if (options->progress)
-        options->progress(options->progress_context, index, session->case_count, work.one->what);
-    bool done = make_contents(&work, seed) && run_schedules(&work);
+    struct work work = {.session = session, .one = &session->cases[index]};
+    verify_session_begin(&session->base, index, work.one->what, "numbers", array_placing_name(work.one->placing),
+                         result);
+    result->quantize_shape = work.one->shape;
+    bool done = name_call(session, work.one, &work.call) && make_contents(&work, result->seed) &&
+                verify_session_schedules(&session->base, result, &work.findings, run_once, &work);
     work_free(&work);
-    return verify_case_end(result, &work.findings, done, session->error);
+    return verify_case_end(result, &work.findings, done, session->base.error);
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------
  */
 
-/* Before anything runs: does the instance serve every case? */
-static bool check_cases(struct session *session) {
-    struct fmha_index *index = NULL;
-    bool served = index_of_instance(session->instance, &index, session->error);
-    for (size_t at = 0; served && at < session->case_count; at++) {
-        struct array arrays[SIDES];
-        struct fmha_operands operands;
-        char shape[SHAPE_BYTES];
-        served = lay_out(session, &session->cases[at], arrays);
-        if (!served)
-            break;
-        name_operands(session, &session->cases[at], arrays, &operands, shape);
-        for (int side = 0; side < SIDES; side++)
-            operands.buffer[side_buffers[side]] = (void *)(uintptr_t)256;
-        served = execute_serves(fmha_index_at(index, 0), &operands, shape, session->error);
-    }
-    fmha_index_free(index);
-    return served;
-}
-
-static bool check_options(const struct session *session) {
-    const struct verify_options *options = session->options;
-    if (!isnan(options->scale))
-        return error_set(session->error, ERROR_USAGE,
-                         "--scale: expected none, for quantize has no scores, got %g; leave it out", options->scale);
-    if (options->inputs != VERIFY_INPUTS_DEFAULT)
-        return error_set(session->error, ERROR_USAGE,
-                         "--inputs: expected none, for quantize has its own, got one; leave it out");
-    return true;
+static bool name_case(void *context, size_t index, struct verify_call *call) {
+    const struct session *session = context;
+    return name_call(session, &session->cases[index], call);
 }
 
 bool verify_quantize(const struct instance *instance, const struct verify_options *options,
                      const struct execute_options *execution, struct verify_report *report, struct error *error) {
     const struct spec *spec = &instance->spec;
     const char *to = spec_word(spec, SPEC_KV_DTYPE), *from = spec_word(spec, SPEC_FROM);
-    struct session session = {.options = options,
-                              .instance = instance,
-                              .f32 = strcmp(from, "f32") == 0,
-                              .half = strcmp(from, "bf16") == 0 ? HALF_BF16 : HALF_F16,
-                              .fp4 = strcmp(to, "mxfp4") == 0,
-                              .scales = strcmp(spec_word(spec, SPEC_PASS), "scales") == 0,
-                              .rule = strcmp(spec_word(spec, SPEC_SCALE_RULE), "floor") == 0 ? QUANTIZE_FLOOR
-                                                                                             : QUANTIZE_THREE_QUARTERS,
-                              .columns = spec->value[SPEC_HEAD_DIM],
-                              .error = error};
+    struct session session = {
+        .base = {.options = options, .instance = instance, .sides = sides, .side_count = SIDES, .error = error},
+        .f32 = strcmp(from, "f32") == 0,
+        .half = strcmp(from, "bf16") == 0 ? HALF_BF16 : HALF_F16,
+        .fp4 = strcmp(to, "mxfp4") == 0,
+        .scales = strcmp(spec_word(spec, SPEC_PASS), "scales") == 0,
+        .rule = strcmp(spec_word(spec, SPEC_SCALE_RULE), "floor") == 0 ? QUANTIZE_FLOOR : QUANTIZE_THREE_QUARTERS,
+        .columns = spec->value[SPEC_HEAD_DIM]};
     session.shared = !session.fp4 && strcmp(spec_word(spec, SPEC_KV_SCALE), "head") == 0;
     for (enum format format = FORMAT_E4M3; format <= FORMAT_E5M2FNUZ; format++)
         if (strcmp(to, format_name(format)) == 0)
             session.format = format;
-    bool done = check_options(&session) && list_cases(&session) && check_cases(&session) &&
-                execute_open(report->device, instance, execution, &session.target, error);
-    if (done) {
-        done = execute_seed(&session.target, options->seed, error) &&
-               verify_report_run(report, session.case_count, options->fail_fast, run_case, &session, error);
-        execute_close(&session.target);
-    }
+    bool done = verify_session_options(&session.base, "quantize has no scores", "quantize has its own") &&
+                list_cases(&session) && verify_session_serves(&session.base, name_case, &session) &&
+                verify_session_run(&session.base, execution, report, run_case, &session);
+    free(session.cases);
     return done;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "findings.h"
+#include "json.h"
 #include "verify_count.h"
 
 /* What three decimals show as zero is not shown as -0.000. */
@@ -48,11 +49,17 @@ static int shape_numbers(enum spec_operation operation, const struct verify_case
     }
 }
 
-static void put_shape(enum spec_operation operation, const struct verify_case *one, char text[128]) {
+void verify_shape_text(const int64_t *numbers, int count, char text[VERIFY_SHAPE_BYTES]) {
+    for (int i = 0, end = 0; i < count; i++)
+        end += snprintf(text + end, VERIFY_SHAPE_BYTES - (size_t)end, "%s%" PRId64, i ? "," : "", numbers[i]);
+}
+
+/* The first columns of each table: what a case is about and its shape. */
+static void put_case(const struct verify_report *report, const struct verify_case *one, struct text *out) {
     int64_t numbers[5];
-    int count = shape_numbers(operation, one, numbers), end = 0;
-    for (int i = 0; i < count; i++)
-        end += snprintf(text + end, 128 - (size_t)end, "%s%" PRId64, i ? "," : "", numbers[i]);
+    char shape[VERIFY_SHAPE_BYTES];
+    verify_shape_text(numbers, shape_numbers(report->operation, one, numbers), shape);
+    text_printf(out, "%-32s  %-16s", one->what, shape);
 }
 
 static void put_count(struct text *out, int width, const struct verify_case *one, const char *name,
@@ -78,9 +85,7 @@ static void put_counts(const struct verify_report *report, struct text *out) {
                 "k read", "v read", "o written", "lse writ.", of_cache ? "   cache/key  asked/key" : "");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_case(report, one, out);
         put_count(out, 9, one, "key_tiles", "");
         put_count(out, 9, one, "key_tiles_needed", "");
         put_count(out, 9, one, "matrix_instructions", "");
@@ -152,9 +157,7 @@ static void put_exact_counts(const struct verify_report *report, const struct ex
     text_puts(out, "\n");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_case(report, one, out);
         static const char *const of_lds[] = {"lds_reads", "lds_writes", "lds_conflict_cycles"};
         for (int i = 0; table->lds && i < 3; i++)
             put_count(out, 9, one, of_lds[i], "");
@@ -172,9 +175,8 @@ static void put_exact_table(const struct verify_report *report, const struct exa
     text_printf(out, "%-32s  %-16s  %-20s  %s\n", "case", table->shape, "layout", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s  %-20s  %zu\n", one->what, shape, one->layout, one->finding_count);
+        put_case(report, one, out);
+        text_printf(out, "  %-20s  %zu\n", one->layout, one->finding_count);
         failed += put_findings(one, out);
     }
     if (is_counted(report))
@@ -189,9 +191,7 @@ static void put_merge_counts(const struct verify_report *report, struct text *ou
                 "o written", "lse writ.");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s", one->what, shape);
+        put_case(report, one, out);
         put_count(out, 10, one, "bytes_read", "o_partial");
         put_count(out, 11, one, "bytes_read", "lse_partial");
         put_count(out, 10, one, "bytes_written", "o");
@@ -207,9 +207,8 @@ static void put_merge_table(const struct verify_report *report, struct text *out
                 "LSE/bnd", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s  %-10s  %-15s", one->what, shape, one->inputs, one->layout);
+        put_case(report, one, out);
+        text_printf(out, "  %-10s  %-15s", one->inputs, one->layout);
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
         text_printf(out, "  %zu\n", one->finding_count);
@@ -238,9 +237,8 @@ void verify_report_table(const struct verify_report *report, struct text *out) {
                 "layout", "O/bound", "LSE/bnd", "mean", "mean/bd", "findings");
     for (size_t index = 0; index < report->case_count; index++) {
         const struct verify_case *one = &report->cases[index];
-        char shape[128];
-        put_shape(report->operation, one, shape);
-        text_printf(out, "%-32s  %-16s  %-15s  %-20s", one->what, shape, one->inputs, one->layout);
+        put_case(report, one, out);
+        text_printf(out, "  %-15s  %-20s", one->inputs, one->layout);
         put_number(out, 7, one->max_error_over_bound);
         put_number(out, 7, one->lse_error_over_bound);
         put_number(out, 7, one->mean_error);
@@ -352,15 +350,7 @@ bool verify_report_json(const struct verify_report *report, struct text *out, st
                 (cases = cJSON_AddArrayToObject(object, "cases")) != NULL;
     for (size_t index = 0; done && index < report->case_count; index++)
         done = add_case(cases, &report->cases[index], report->operation);
-    char *printed = done ? cJSON_Print(object) : NULL;
-    if (printed) {
-        text_puts(out, printed);
-        text_puts(out, "\n");
-    }
-    bool written = printed && !out->failed;
-    free(printed);
-    cJSON_Delete(object);
-    return written || error_set(error, ERROR_RUN, "no memory for the report as JSON");
+    return json_print(object, done, out) || error_set(error, ERROR_RUN, "no memory for the report as JSON");
 }
 
 bool verify_report_run(struct verify_report *report, size_t count, bool fail_fast, verify_run_case run, void *context,

@@ -35,6 +35,10 @@ struct verify_quantize_shape {
     int64_t batch, heads, seqlen; /* 0 and up; heads 1 and up */
 };
 
+/* A shape as --shape has it: "1,2,3" of so many numbers, at most five. */
+enum { VERIFY_SHAPE_BYTES = 128 };
+void verify_shape_text(const int64_t *numbers, int count, char text[VERIFY_SHAPE_BYTES]);
+
 enum { VERIFY_COUNTERS_MAX = 96 };
 
 /* A number that an emulated device counted, or that follows from such: "matrix_instructions", "bytes_read" of "k". */

@@ -65,6 +65,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */
@@ -132,10 +133,11 @@ FMHA_INLINE float fmha_from_element(element x)
     return FMHA_F16_TO_F32(x);
 }
 
+typedef element element2 __attribute__((ext_vector_type(2)));
+
 /* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
 FMHA_INLINE u32 fmha_pack(float low, float high)
 {
-    typedef element element2 __attribute__((ext_vector_type(2)));
     element2 pair = {fmha_to_element(low), fmha_to_element(high)};
     return __builtin_bit_cast(u32, pair);
 }
@@ -455,6 +457,7 @@ struct fmha_rows {
     u32x8 q[1][8];
     accumulator o[1][8];
     float m[1], l[1];
+    f32x2 references[1]; /* m twice: pairs issued at once have one each */
     int query[1], head[1]; /* first query and head of a tile; the same in all lanes */
     float scale_log2;
     u32 lane, group;
@@ -502,7 +505,8 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     fmha_load_q(rows, arguments, batch, rows.lane % 16);
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        rows.m[r] = -fmha_infinity();
+        rows.references[r] = (f32x2)(0.0f);
+        rows.m[r] = -0x1.fffffep127f; /* as good as -inf, which it is not: then a row that has seen no key has the weights 2^-inf = 0 */
         rows.l[r] = 0.0f;
 #pragma unroll
         for (int t = 0; t < 8; ++t)
@@ -570,33 +574,54 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+                if (masked && i % 8 == 7)
+                    FMHA_SCHEDULE_FENCE(); /* the comparisons, which wait for nothing, would be made first, and hold scalar registers */
             }
         }
-        maximum = fmha_group_max(maximum);
-        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
-        const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
-        rows.m[r] = maximum;
+        /* What weights are relative to need not be the maximum: until one is 2^8 times as large, nothing is rescaled. Of the whole wave, so that
+         * one row for which that does not hold has all of them rescaled, by what may be 1; and so that lane groups need not know each other's maxima before. */
+        if (__builtin_amdgcn_ballot_w64(maximum - rows.m[r] > 8.0f)) {
+            maximum = fmha_group_max(maximum);
+            const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - maximum);
+            rows.m[r] = maximum;
+            rows.references[r] = (f32x2){maximum, maximum};
+            FMHA_OPAQUE(rows.references[r]);
+            rows.l[r] *= alpha;
+#pragma unroll
+            for (int t = 0; t < 8; ++t)
+                rows.o[r][t] *= alpha;
+        }
+        const float reference = rows.m[r];
 
-        /* P = 2^(S - m'), l = alpha l + rowsum P */
-        float sum = 0.0f;
+        /* P = 2^(S - m'), l = alpha l + rowsum P, two by two: as packed operations, or as pairs issued at once, for which each half has a reference of its own
+         * and what is alike stands side by side. */
+        f32x2 sum = {0.0f, 0.0f};
+        const f32x2 references = rows.references[r];
+        FMHA_OPAQUE(sum);
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
+            f32x2 weight[2];
             u32 own[2];
 #pragma unroll
-            for (int i = 0; i < 4; i += 2) {
-                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
-                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
-                sum += low;
-                sum += high;
-                own[i / 2] = fmha_pack(low, high);
+            for (int i = 0; i < 2; ++i) {
+                weight[i] = (f32x2){s[r][j][2 * i], s[r][j][2 * i + 1]} - references;
             }
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                weight[i] = (f32x2){__builtin_amdgcn_exp2f(weight[i].x), __builtin_amdgcn_exp2f(weight[i].y)};
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                sum += weight[i];
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 2; ++i)
+                own[i] = fmha_pack(weight[i].x, weight[i].y);
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
-        rows.l[r] = rows.l[r] * alpha + sum;
-#pragma unroll
-        for (int t = 0; t < 8; ++t)
-            rows.o[r][t] *= alpha;
+        FMHA_OPAQUE(sum);
+        rows.l[r] += sum.x + sum.y;
     }
 
 
@@ -694,6 +719,8 @@ FMHA_KERNEL(256) void fmha_forward_gfx1103_f16_d128_vt_wave64_m64k32w4_vdirect(c
 
     struct fmha_rows rows;
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+    FMHA_OPAQUE(rows.scale_log2); /* into a scalar register, where the chip computed it in a vector register: two are worked on at once with it */
+    rows.scale_log2 = __builtin_bit_cast(float, FMHA_SCALAR(__builtin_bit_cast(u32, rows.scale_log2)));
     rows.lane = lane;
     rows.group = lane / 16;
 #pragma unroll

@@ -65,6 +65,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */
@@ -132,10 +133,11 @@ FMHA_INLINE float fmha_from_element(element x)
     return FMHA_F16_TO_F32(x);
 }
 
+typedef element element2 __attribute__((ext_vector_type(2)));
+
 /* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
 FMHA_INLINE u32 fmha_pack(float low, float high)
 {
-    typedef element element2 __attribute__((ext_vector_type(2)));
     element2 pair = {fmha_to_element(low), fmha_to_element(high)};
     return __builtin_bit_cast(u32, pair);
 }
@@ -190,12 +192,18 @@ FMHA_INLINE float fmha_group_sum(float x)
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
 {
     u32x8 all;
+    u32 other[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        other[i] = fmha_swap16(own[i]);
+    FMHA_SCHEDULE_FENCE(); /* the choices stand side by side, and their condition in the register by which two can be issued at once */
+    FMHA_OPAQUE(group);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const u32 other = fmha_swap16(own[i]);
-        all[i] = group ? other : own[i];
-        all[4 + i] = group ? own[i] : other;
+        all[i] = group ? other[i] : own[i];
+        all[4 + i] = group ? own[i] : other[i];
     }
+    FMHA_SCHEDULE_FENCE();
     return all;
 }
 /* Eight neighbouring elements. */
@@ -362,16 +370,16 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-    if (!part)
-        FMHA_OPAQUE(keys.v_offset);
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
         const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
         const element *from;
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 8);
-        else
+        else {
+            FMHA_OPAQUE(keys.v_offset); /* for each load anew: else their common part is added first, and the rest to each address */
             from = fmha_at(v_tile + (i64)(i * 32 + j) * keys.v_stride, keys.v_offset);
+        }
         __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, 8), 8);
     }
 }
@@ -519,6 +527,7 @@ struct fmha_rows {
     u32x8 q[1][8];
     accumulator o[1][8];
     float m[1], l[1];
+    f32x2 references[1]; /* m twice: pairs issued at once have one each */
     int query[1], head[1]; /* first query and head of a tile; the same in all lanes */
     float scale_log2;
     int diagonal;
@@ -566,7 +575,8 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     fmha_load_q(rows, arguments, batch, rows.lane % 16);
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        rows.m[r] = -fmha_infinity();
+        rows.references[r] = (f32x2)(0.0f);
+        rows.m[r] = -0x1.fffffep127f; /* as good as -inf, which it is not: then a row that has seen no key has the weights 2^-inf = 0 */
         rows.l[r] = 0.0f;
 #pragma unroll
         for (int t = 0; t < 8; ++t)
@@ -634,33 +644,54 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+                if (masked && i % 8 == 7)
+                    FMHA_SCHEDULE_FENCE(); /* the comparisons, which wait for nothing, would be made first, and hold scalar registers */
             }
         }
-        maximum = fmha_group_max(maximum);
-        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
-        const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
-        rows.m[r] = maximum;
+        /* What weights are relative to need not be the maximum: until one is 2^8 times as large, nothing is rescaled. Of the whole wave, so that
+         * one row for which that does not hold has all of them rescaled, by what may be 1; and so that lane groups need not know each other's maxima before. */
+        if (__builtin_amdgcn_ballot_w32(maximum - rows.m[r] > 8.0f)) {
+            maximum = fmha_group_max(maximum);
+            const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - maximum);
+            rows.m[r] = maximum;
+            rows.references[r] = (f32x2){maximum, maximum};
+            FMHA_OPAQUE(rows.references[r]);
+            rows.l[r] *= alpha;
+#pragma unroll
+            for (int t = 0; t < 8; ++t)
+                rows.o[r][t] *= alpha;
+        }
+        const float reference = rows.m[r];
 
-        /* P = 2^(S - m'), l = alpha l + rowsum P */
-        float sum = 0.0f;
+        /* P = 2^(S - m'), l = alpha l + rowsum P, two by two: as packed operations, or as pairs issued at once, for which each half has a reference of its own
+         * and what is alike stands side by side. */
+        f32x2 sum = {0.0f, 0.0f};
+        const f32x2 references = rows.references[r];
+        FMHA_OPAQUE(sum);
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
+            f32x2 weight[4];
             u32 own[4];
 #pragma unroll
-            for (int i = 0; i < 8; i += 2) {
-                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
-                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
-                sum += low;
-                sum += high;
-                own[i / 2] = fmha_pack(low, high);
+            for (int i = 0; i < 4; ++i) {
+                weight[i] = (f32x2){s[r][j][2 * i], s[r][j][2 * i + 1]} - references;
             }
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                weight[i] = (f32x2){__builtin_amdgcn_exp2f(weight[i].x), __builtin_amdgcn_exp2f(weight[i].y)};
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                sum += weight[i];
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                own[i] = fmha_pack(weight[i].x, weight[i].y);
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
-        rows.l[r] = rows.l[r] * alpha + sum;
-#pragma unroll
-        for (int t = 0; t < 8; ++t)
-            rows.o[r][t] *= alpha;
+        FMHA_OPAQUE(sum);
+        rows.l[r] += sum.x + sum.y;
     }
 
 
@@ -735,6 +766,8 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
         fmha_barrier();
         broken = 1;
     }
+    if (masked && tile * 32 >= rows.query[0] + 16 + rows.diagonal) /* the rows of other waves see some of it */
+        return;
     fmha_attend(rows, keys, tile, tiles, masked, broken);
 }
 
@@ -765,6 +798,8 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d128_causal_m64k32w4(const struct
 
     struct fmha_rows rows;
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+    FMHA_OPAQUE(rows.scale_log2); /* into a scalar register, where the chip computed it in a vector register: two are worked on at once with it */
+    rows.scale_log2 = __builtin_bit_cast(float, FMHA_SCALAR(__builtin_bit_cast(u32, rows.scale_log2)));
     rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
     rows.lane = lane;
     rows.group = lane / 16;

@@ -65,6 +65,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */
@@ -132,10 +133,11 @@ FMHA_INLINE float fmha_from_element(element x)
     return FMHA_F16_TO_F32(x);
 }
 
+typedef element element2 __attribute__((ext_vector_type(2)));
+
 /* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
 FMHA_INLINE u32 fmha_pack(float low, float high)
 {
-    typedef element element2 __attribute__((ext_vector_type(2)));
     element2 pair = {fmha_to_element(low), fmha_to_element(high)};
     return __builtin_bit_cast(u32, pair);
 }
@@ -337,16 +339,16 @@ FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u3
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-    if (!part)
-        FMHA_OPAQUE(keys.v_offset);
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
         const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
         const element *from;
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 8);
-        else
+        else {
+            FMHA_OPAQUE(keys.v_offset); /* for each load anew: else their common part is added first, and the rest to each address */
             from = fmha_at(v_tile + (i64)(i * 32 + j) * keys.v_stride, keys.v_offset);
+        }
         __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, 8), 8);
     }
 }
@@ -738,6 +740,8 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d128_causal_qk_m64k32w4_kdirect_p
 
     struct fmha_rows rows;
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+    FMHA_OPAQUE(rows.scale_log2); /* into a scalar register, where the chip computed it in a vector register: two are worked on at once with it */
+    rows.scale_log2 = __builtin_bit_cast(float, FMHA_SCALAR(__builtin_bit_cast(u32, rows.scale_log2)));
     rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
     rows.lane = lane;
     rows.group = lane / 16;

@@ -65,6 +65,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */

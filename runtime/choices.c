@@ -328,11 +328,11 @@ static bool read_choice(struct reader *reader, struct fmha_choices *choices, boo
         return refuse_word(reader, "'choice' or a comment that begins with '#'");
     }
     fmha_key_init(&choice.key);
-    if (!take_word(reader, "chip", ":+-", chip)) {
+    if (!take_word(reader, "chip", ":+-_", chip)) {
         return false;
     }
     if (!fmha_key_set_target(&choice.key, chip)) {
-        return refuse(reader, "expected a gfx target as chip, got '%s'", chip);
+        return refuse(reader, "expected a target as chip, got '%s'", chip);
     }
     if (!take_word(reader, "driver", "_", driver) || !take_key(reader, &choice.key)) {
         return false;

@@ -22,6 +22,10 @@ static const char *const common_flags[] = {
     "-x",  "hip",        "-nogpuinc",      "-nogpulib", "--offload-device-only", "--no-gpu-bundle-output",
     "-O3", "-std=c++17", "-fuse-cuid=none"};
 
+/* The same for nvcc. A text says itself where it multiplies and adds in one step, and nvcc knows no other way to be
+ * told. */
+static const char *const cuda_flags[] = {"-x", "cu", "-cubin", "-O3", "-std=c++17", "--fmad=false"};
+
 /* The chip's generation, 11 for gfx1151 and for gfx11-generic; 0 for what is no gfx target. */
 static int generation(const char *arch) {
     if (strncmp(arch, "gfx", 3) != 0) {
@@ -40,8 +44,30 @@ static int generation(const char *arch) {
     return number;
 }
 
+static int nvcc_flags(const fmha_compiler *compiler, const char *arch, char storage[256],
+                      const char *flags[FMHA_COMPILER_FLAGS_MAX]) {
+    size_t digits = strspn(arch + 3, "0123456789"), suffix = strspn(arch + 3 + digits, "af");
+    if (digits < 2 || suffix > 1 || arch[3 + digits + suffix] != '\0' ||
+        snprintf(storage, 256, "-arch=%s", arch) >= 256) {
+        return -1;
+    }
+    int count = 0;
+    for (size_t i = 0; i < sizeof cuda_flags / sizeof cuda_flags[0]; i++) {
+        flags[count++] = cuda_flags[i];
+    }
+    flags[count++] = storage;
+    if (compiler != NULL && compiler->lines) {
+        flags[count++] = "-lineinfo";
+    }
+    flags[count] = NULL;
+    return count;
+}
+
 int fmha_compiler_flags(const fmha_compiler *compiler, const char *arch, int wave, char storage[256],
                         const char *flags[FMHA_COMPILER_FLAGS_MAX]) {
+    if (arch != NULL && strncmp(arch, "sm_", 3) == 0) {
+        return nvcc_flags(compiler, arch, storage, flags);
+    }
     int chip = arch != NULL ? generation(arch) : 0;
     if (chip == 0 || snprintf(storage, 256, "--offload-arch=%s", arch) >= 256) {
         return -1;
@@ -89,7 +115,7 @@ static fmha_status run_compiler(const fmha_compiler *compiler, const char *arch,
     const char *argv[FMHA_COMPILER_FLAGS_MAX + 6];
     int limit_seconds, flag_count = fmha_compiler_flags(compiler, arch, wave, storage, flags);
     if (flag_count < 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a gfx target such as gfx1151, got '%s'", source_path, arch);
+        return fmha_fail(FMHA_ERROR_ARGUMENT, FMHA_COMPILER_NO_TARGET, source_path, arch);
     }
     size_t count = 0;
     argv[count++] = compiler->path;
@@ -175,10 +201,11 @@ fmha_status fmha_compiler_compile(const fmha_compiler *compiler, const char *arc
     return status;
 }
 
-/* The file name that diagnostics show: the last part of the source's path. */
+/* The file name that diagnostics show: the last part of the source's path, or NULL where that names no file. */
 static const char *base_name(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL, *name = slash != NULL ? slash + 1 : path;
+    bool folder = name != NULL && name[strspn(name, ".")] == '\0';
+    return folder ? NULL : name;
 }
 
 fmha_status fmha_compiler_compile_source(const fmha_compiler *compiler, const char *arch, const fmha_source *source,
@@ -195,8 +222,9 @@ fmha_status fmha_compiler_compile_source(const fmha_compiler *compiler, const ch
         return fmha_fail(FMHA_ERROR_IO, "%s: no folder can be made in it: %s; set TMPDIR to a writable folder", parent,
                          strerror(errno));
     }
-    if (source->path != NULL) {
-        snprintf(source_path, sizeof source_path, "%s/%.255s", folder, base_name(source->path));
+    const char *name = base_name(source->path);
+    if (name != NULL) {
+        snprintf(source_path, sizeof source_path, "%s/%.255s", folder, name);
     } else {
         snprintf(source_path, sizeof source_path, "%s/%.250s.hip", folder, source->symbol);
     }

@@ -18,6 +18,7 @@
 #define CLANGS_MAX          64
 #define HIP_MAJOR_MIN       6
 #define CLANG_MAJOR_MIN     19
+#define CUDA_MAJOR_MIN      12
 #define REASON_BYTES        512
 
 /* What asking one executable gave. Answers are kept for the life of the process, and what compilers said beyond it
@@ -30,7 +31,7 @@ typedef struct probe {
     uint64_t environment; /* fmha_memo_environment */
     unsigned survey;      /* the one that asked it anew; 0: what was kept was good enough */
     bool serves;
-    bool no_memory;
+    fmha_status trouble;       /* of this process, which says nothing of the compiler: the answer is not kept */
     char reason[REASON_BYTES]; /* why not */
     fmha_compiler compiler;    /* of a version probe that serves */
     int clang_version[3];
@@ -60,6 +61,15 @@ static const char *line_with(const char *text, const char *word, const char **at
     return found;
 }
 
+static fmha_status fail_memory(void) {
+    return fmha_fail(FMHA_ERROR_MEMORY, "no memory to look for compilers");
+}
+
+/* Whether a program did not run for a reason that is this process's. */
+static bool is_own(fmha_status status) {
+    return status == FMHA_ERROR_MEMORY || status == FMHA_ERROR_UNSUPPORTED;
+}
+
 /* Runs the command, or recalls what it said. *words is malloc'ed or NULL. False: it did not run, and the reason. */
 static bool run(probe *asked, const char *const *argv, char **words, int *exit_code, bool *recalled) {
     char *files = NULL;
@@ -70,15 +80,19 @@ static bool run(probe *asked, const char *const *argv, char **words, int *exit_c
         *exit_code = 0;
         return true;
     }
-    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, exit_code) != FMHA_OK) {
+    fmha_status status = fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, exit_code);
+    if (is_own(status)) {
+        asked->trouble = status;
+    } else if (status != FMHA_OK) {
         snprintf(asked->reason, sizeof asked->reason, "does not run: %.400s", fmha_last_error());
-        return false;
     }
-    return true;
+    return status == FMHA_OK;
 }
 
 static void stands_on(probe *asked, const char *path) {
-    asked->no_memory = !fmha_memo_add_file(&asked->files, path) || asked->no_memory;
+    if (!fmha_memo_add_file(&asked->files, path)) {
+        asked->trouble = fail_memory();
+    }
 }
 
 /* Whoever asks a compiler asks what it names as its own place. */
@@ -90,6 +104,36 @@ static void stands_on_clang(probe *asked, const char *installed) {
     }
 }
 
+/* Whether compilers for the chip are NVIDIA's. */
+static bool is_cuda(const char *arch) {
+    return arch != NULL && strncmp(arch, "sm_", 3) == 0;
+}
+
+/* nvcc runs these, from its own folder and from one beside it. */
+static void stands_on_parts(probe *asked) {
+    static const char *const parts[] = {"nvcc.profile", "ptxas", "../nvvm/bin/cicc"};
+    char real[PATH_MAX], path[PATH_MAX + 32];
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && realpath(asked->path, real) != NULL; i++) {
+        *strrchr(real, '/') = '\0';
+        snprintf(path, sizeof path, "%s/%s", real, parts[i]);
+        stands_on(asked, path);
+    }
+}
+
+/* Reads "Cuda compilation tools, release 13.0, V13.0.88". */
+static void read_nvcc_version(probe *asked, const char *release) {
+    fmha_compiler *compiler = &asked->compiler;
+    char line[64];
+    copy_line(line, sizeof line, release);
+    snprintf(compiler->path, sizeof compiler->path, "%s", asked->path);
+    snprintf(compiler->version, sizeof compiler->version, "nvcc release %s", line);
+    compiler->is_nvcc = true;
+    asked->serves = atoi(release) >= CUDA_MAJOR_MIN;
+    if (!asked->serves) {
+        snprintf(asked->reason, sizeof asked->reason, "older than CUDA %d", CUDA_MAJOR_MIN);
+    }
+}
+
 /* Reads `--version`: of hipcc "HIP version: 7.0.51831-0" and its clang's lines, of clang "… clang version 22.1.8 (…)".
  */
 static void read_version(probe *asked, const char *words) {
@@ -97,6 +141,11 @@ static void read_version(probe *asked, const char *words) {
     const char *hip_line = line_with(words, "HIP version: ", &hip_number);
     const char *clang_line = line_with(words, "clang version ", &clang_number);
     int *version = asked->clang_version;
+    const char *release = NULL;
+    if (line_with(words, "Cuda compilation tools, release ", &release) != NULL) {
+        read_nvcc_version(asked, release);
+        return;
+    }
     if (clang_line == NULL || sscanf(clang_number, "%d.%d.%d", &version[0], &version[1], &version[2]) < 1) {
         char line[128];
         copy_line(line, sizeof line, words);
@@ -141,7 +190,7 @@ static void stands_on_configuration(probe *asked, const char *words) {
 }
 
 static void keep(const probe *asked, const char *const *argv, const char *words) {
-    if (!asked->no_memory) {
+    if (asked->trouble == FMHA_OK) {
         fmha_memo_keep(argv, words != NULL ? words : "", asked->files);
     }
 }
@@ -164,6 +213,9 @@ static void ask_version(probe *asked) {
         if (!recalled) {
             stands_on_clang(asked, asked->installed);
             stands_on_configuration(asked, words != NULL ? words : "");
+            if (asked->compiler.is_nvcc) {
+                stands_on_parts(asked);
+            }
             keep(asked, argv, words);
         }
     }
@@ -177,7 +229,7 @@ static void ask_chip(probe *asked, const probe *version) {
     const char *argv[FMHA_COMPILER_FLAGS_MAX + 4];
     int flag_count = fmha_compiler_flags(&version->compiler, asked->arch, 32, storage, flags);
     if (flag_count < 0) {
-        snprintf(asked->reason, sizeof asked->reason, "'%s' is no gfx target", asked->arch);
+        snprintf(asked->reason, sizeof asked->reason, "'%s' is no target", asked->arch);
         return;
     }
     size_t count = 0;
@@ -185,7 +237,7 @@ static void ask_chip(probe *asked, const probe *version) {
     for (int i = 0; i < flag_count; i++) {
         argv[count++] = flags[i];
     }
-    argv[count++] = "-fsyntax-only";
+    argv[count++] = version->compiler.is_nvcc ? "--dryrun" : "-fsyntax-only";
     argv[count++] = "/dev/null";
     argv[count] = NULL;
     char *words;
@@ -234,7 +286,11 @@ static bool linker_words(probe *asked, const char *const *argv, char **words) {
         free(files);
         return true;
     }
-    if (fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, &exit_code) != FMHA_OK || *words == NULL) {
+    fmha_status status = fmha_process_run(argv, PROBE_LIMIT_SECONDS, words, &exit_code);
+    if (is_own(status)) {
+        asked->trouble = status;
+    }
+    if (status != FMHA_OK || *words == NULL) {
         return false;
     }
     if (exit_code == 0 && fmha_memo_add_file(&files, argv[0])) {
@@ -310,9 +366,11 @@ static const probe *known(const char *path, const char *question, unsigned surve
     return NULL;
 }
 
-static probe *new_probe(const char *path, const char *question, const probe *version, unsigned survey) {
+static probe *new_probe(const char *path, const char *question, const probe *version, unsigned survey,
+                        fmha_status *trouble) {
     probe *asked = calloc(1, sizeof *asked);
     if (asked == NULL) {
+        *trouble = fail_memory();
         return NULL;
     }
     snprintf(asked->path, sizeof asked->path, "%s", path);
@@ -327,7 +385,8 @@ static probe *new_probe(const char *path, const char *question, const probe *ver
     } else {
         ask_chip(asked, version);
     }
-    if (asked->no_memory) {
+    if (asked->trouble != FMHA_OK) {
+        *trouble = asked->trouble;
         free(asked->files);
         free(asked);
         return NULL;
@@ -337,12 +396,13 @@ static probe *new_probe(const char *path, const char *question, const probe *ver
 
 /* The kept answer, or a new one. `question` is "" (version), "lld" or a chip; the latter two need the version's probe.
  * `survey` 0: what others kept is good enough; else what was learned before that survey is not. The result lives as
- * long as the process; NULL: no memory. */
-static const probe *ask(const char *path, const char *question, const probe *version, unsigned survey) {
+ * long as the process; NULL: *trouble, whose text is the last error. */
+static const probe *ask(const char *path, const char *question, const probe *version, unsigned survey,
+                        fmha_status *trouble) {
     pthread_mutex_lock(&probes_lock);
     const probe *answer = known(path, question, survey);
     if (answer == NULL) {
-        probe *asked = new_probe(path, question, version, survey);
+        probe *asked = new_probe(path, question, version, survey, trouble);
         if (asked != NULL) {
             asked->next = probes;
             probes = asked;
@@ -361,26 +421,32 @@ typedef struct survey {
     void *context;
     fmha_compiler *taken; /* the first that serves */
     bool found;
-    bool every_place; /* do not stop at the first that serves */
-    unsigned number;  /* of a survey that asks everything anew; 0: of one that takes what is known */
-    bool refused;     /* a set variable names one that cannot serve, so that none is taken */
-    bool no_memory;
+    bool every_place;    /* do not stop at the first that serves */
+    unsigned number;     /* of a survey that asks everything anew; 0: of one that takes what is known */
+    bool refused;        /* a set variable names one that cannot serve, so that none is taken */
+    fmha_status trouble; /* of this process; its text is the last error */
 } survey;
 
 static bool is_done(const survey *s) {
-    return (s->found && !s->every_place) || s->no_memory;
+    return (s->found && !s->every_place) || s->trouble != FMHA_OK;
+}
+
+/* hipcc and nvcc bring their own. */
+static bool needs_linker(const fmha_compiler *compiler) {
+    return !compiler->is_hipcc && !compiler->is_nvcc;
 }
 
 static void judge(survey *s, const char *place, const char *path) {
-    const probe *version = ask(path, "", NULL, s->number);
+    const probe *version = ask(path, "", NULL, s->number, &s->trouble);
     const probe *refusal = version;
     if (version != NULL && version->serves && s->arch != NULL) {
-        const probe *linker = version->compiler.is_hipcc ? version : ask(path, "lld", version, s->number);
-        const probe *chip = linker != NULL && linker->serves ? ask(path, s->arch, version, s->number) : linker;
+        const probe *linker =
+            !needs_linker(&version->compiler) ? version : ask(path, "lld", version, s->number, &s->trouble);
+        const probe *chip =
+            linker != NULL && linker->serves ? ask(path, s->arch, version, s->number, &s->trouble) : linker;
         refusal = chip;
     }
     if (refusal == NULL) {
-        s->no_memory = true;
         return;
     }
     char found[1200];
@@ -457,6 +523,23 @@ static void judge_hipccs(survey *s) {
     }
 }
 
+static void judge_nvccs(survey *s) {
+    char path[1024];
+    judge_path(s, "nvcc on PATH", find_on_path("nvcc", path) ? path : "");
+    const char *home = getenv("CUDA_HOME");
+    if (is_done(s)) {
+        return;
+    }
+    if (home == NULL || home[0] == '\0') {
+        s->visit(s->context, "$CUDA_HOME/bin/nvcc", "", "CUDA_HOME is not set");
+    } else if (snprintf(path, sizeof path, "%s/bin/nvcc", home) < (int)sizeof path) {
+        judge_path(s, path, path);
+    }
+    if (!is_done(s)) {
+        judge_path(s, "/usr/local/cuda/bin/nvcc", "/usr/local/cuda/bin/nvcc");
+    }
+}
+
 typedef struct clang_list {
     struct {
         char path[1024];
@@ -514,7 +597,7 @@ static int newer_first(const void *left, const void *right) {
 static void judge_clangs(survey *s) {
     clang_list *clangs = calloc(1, sizeof *clangs);
     if (clangs == NULL) {
-        s->no_memory = true;
+        s->trouble = fail_memory();
         return;
     }
     char folder[1024], path[1024];
@@ -528,13 +611,9 @@ static void judge_clangs(survey *s) {
     }
     const probe *versions[CLANGS_MAX];
     size_t count = 0;
-    for (size_t i = 0; i < clangs->count; i++) {
-        versions[count] = ask(clangs->at[i].path, "", NULL, s->number);
-        if (versions[count] == NULL) {
-            s->no_memory = true;
-        } else {
-            count++;
-        }
+    for (size_t i = 0; i < clangs->count && s->trouble == FMHA_OK; i++) {
+        versions[count] = ask(clangs->at[i].path, "", NULL, s->number, &s->trouble);
+        count += versions[count] != NULL;
     }
     if (clangs->count == 0) {
         s->visit(s->context, "clang++-N on PATH, /usr/lib/llvm-N/bin/clang++, clang++ on PATH", "", "nothing there");
@@ -546,12 +625,23 @@ static void judge_clangs(survey *s) {
     }
 }
 
+/* The variable that decides alone. */
+static const char *variable_of(const char *arch) {
+    return arch == NULL ? "FMHA_HOST_CXX" : is_cuda(arch) ? "FMHA_NVCC" : "FMHA_HIPCC";
+}
+
 /* True when a set variable decides alone. */
 static bool run_survey(survey *s) {
-    const char *variable = s->arch != NULL ? "FMHA_HIPCC" : "FMHA_HOST_CXX";
-    bool decided = judge_variable(s, variable, s->arch != NULL ? "$FMHA_HIPCC" : "$FMHA_HOST_CXX");
+    const char *variable = variable_of(s->arch);
+    char place[32];
+    snprintf(place, sizeof place, "$%s", variable);
+    bool decided = judge_variable(s, variable, place);
     s->refused = decided && !s->found;
     if (is_done(s) || (decided && !s->every_place)) {
+        return decided;
+    }
+    if (is_cuda(s->arch)) {
+        judge_nvccs(s);
         return decided;
     }
     if (s->arch != NULL) {
@@ -578,23 +668,26 @@ static void account_add(void *context, const char *place, const char *found, con
     a->length += added < 0 ? 0 : (size_t)added < room ? (size_t)added : room;
 }
 
-static fmha_status find(survey *s, const char *wanted, const char *variable, const char *cure) {
+static fmha_status find(survey *s, const char *wanted, const char *cure) {
+    const char *variable = variable_of(s->arch);
     account *places = calloc(1, sizeof *places);
     if (places == NULL) {
-        return fmha_fail(FMHA_ERROR_MEMORY, "no memory to look for compilers");
+        return fail_memory();
     }
     s->visit = account_add;
     s->context = places;
     bool decided = run_survey(s);
-    fmha_status status = FMHA_OK;
-    if (s->no_memory) {
-        status = fmha_fail(FMHA_ERROR_MEMORY, "no memory to look for compilers");
-    } else if (!s->found && decided) {
+    fmha_status status = s->trouble;
+    if (status != FMHA_OK) {
+        free(places);
+        return status;
+    }
+    if (!s->found && decided) {
         status = fmha_fail(FMHA_ERROR_NO_COMPILER, "$%s cannot serve: expected %s; looked at%s\nunset %s or let it %s",
                            variable, wanted, places->text, variable, "name such a compiler");
     } else if (!s->found) {
-        status =
-            fmha_fail(FMHA_ERROR_NO_COMPILER, "no compiler: expected %s; looked at%s\n%s", wanted, places->text, cure);
+        status = fmha_fail(FMHA_ERROR_NO_COMPILER, "no compiler: expected %s; looked at%s\n%s, or set %s to its path",
+                           wanted, places->text, cure, variable);
     }
     free(places);
     return status;
@@ -603,15 +696,18 @@ static fmha_status find(survey *s, const char *wanted, const char *variable, con
 fmha_status fmha_compiler_find(const char *arch, fmha_compiler *compiler) {
     if (arch == NULL || compiler == NULL || strlen(arch) >= sizeof probes->arch) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "fmha_compiler_find: expected a gfx target of up to %zu letters and a "
+                         "fmha_compiler_find: expected a target of up to %zu letters and a "
                          "place for the result",
                          sizeof probes->arch - 1);
     }
     char wanted[160];
     snprintf(wanted, sizeof wanted, "hipcc of ROCm %d or later, or clang++ %d or later with its lld, that knows %s",
              HIP_MAJOR_MIN, CLANG_MAJOR_MIN, arch);
+    if (is_cuda(arch)) {
+        snprintf(wanted, sizeof wanted, "nvcc of CUDA %d or later that knows %s", CUDA_MAJOR_MIN, arch);
+    }
     survey s = {.arch = arch, .taken = compiler};
-    return find(&s, wanted, "FMHA_HIPCC", "install one of them, or set FMHA_HIPCC to its path");
+    return find(&s, wanted, is_cuda(arch) ? "install the CUDA toolkit" : "install one of them");
 }
 
 fmha_status fmha_compiler_find_host(fmha_compiler *compiler) {
@@ -621,7 +717,7 @@ fmha_status fmha_compiler_find_host(fmha_compiler *compiler) {
     char wanted[80];
     snprintf(wanted, sizeof wanted, "clang++ %d or later for this machine", CLANG_MAJOR_MIN);
     survey s = {.taken = compiler};
-    return find(&s, wanted, "FMHA_HOST_CXX", "install one, or set FMHA_HOST_CXX to its path");
+    return find(&s, wanted, "install one");
 }
 
 void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *context) {
@@ -632,6 +728,9 @@ void fmha_compiler_list(const char *arch, fmha_compiler_visit visit, void *conte
     survey s = {
         .arch = arch, .visit = visit, .context = context, .taken = &taken, .every_place = true, .number = number};
     run_survey(&s);
+    if (s.trouble != FMHA_OK) {
+        visit(context, "the search", "", fmha_last_error());
+    }
 }
 
 /* The flags and the variables that steer the compiler, one a line. */
@@ -640,8 +739,7 @@ static fmha_status print_settings(fmha_lines *lines, const fmha_compiler *compil
     const char *flags[FMHA_COMPILER_FLAGS_MAX];
     int count = arch != NULL ? fmha_compiler_flags(compiler, arch, wave, storage, flags) : 0;
     if (count < 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a gfx target such as gfx1151, got '%s'", compiler->path,
-                         arch);
+        return fmha_fail(FMHA_ERROR_ARGUMENT, FMHA_COMPILER_NO_TARGET, compiler->path, arch);
     }
     for (int i = 0; i < count; i++) {
         fmha_lines_add(lines, "flag %s\n", flags[i]);
@@ -657,11 +755,14 @@ static fmha_status print_settings(fmha_lines *lines, const fmha_compiler *compil
 
 fmha_status fmha_compiler_identity(const fmha_compiler *compiler, const char *arch, int wave, char **text) {
     *text = NULL;
-    const probe *version = ask(compiler->path, "", NULL, 0);
-    const probe *linker =
-        version != NULL && arch != NULL && !compiler->is_hipcc ? ask(compiler->path, "lld", version, 0) : version;
+    fmha_status trouble = FMHA_OK;
+    const probe *version = ask(compiler->path, "", NULL, 0, &trouble);
+    const probe *linker = version;
+    if (version != NULL && arch != NULL && needs_linker(compiler)) {
+        linker = ask(compiler->path, "lld", version, 0, &trouble);
+    }
     if (linker == NULL) {
-        return fmha_fail(FMHA_ERROR_MEMORY, "%s: no memory for what identifies it", compiler->path);
+        return trouble;
     }
     fmha_lines lines = {0};
     fmha_lines_add(&lines, "compiler %s\nversion %s\n", compiler->path, compiler->version);

@@ -29,6 +29,9 @@ const char *const fmha_memo_variables[] = {"CCC_OVERRIDE_OPTIONS",
                                            "LD_LIBRARY_PATH",
                                            "LD_PRELOAD",
                                            "LIBRARY_PATH",
+                                           "NVCC_APPEND_FLAGS",
+                                           "NVCC_CCBIN",
+                                           "NVCC_PREPEND_FLAGS",
                                            "ROCM_PATH",
                                            NULL};
 

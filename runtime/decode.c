@@ -132,6 +132,10 @@ fmha_status fmha_decode(fmha_device *device, const fmha_decode_problem *problem)
     return fmha_split_keys_launch(device, &operation, problem);
 }
 
+fmha_status fmha_decode_plan(fmha_device *device, const fmha_decode_problem *problem, struct fmha_split_plans *plans) {
+    return fmha_split_keys_plan(device, &operation, problem, plans);
+}
+
 fmha_status fmha_decode_prepare(fmha_device *device, const fmha_decode_problem *problem) {
     return fmha_split_keys_prepare(device, &operation, problem);
 }

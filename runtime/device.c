@@ -9,11 +9,15 @@
 #include "driver_find.h"
 
 #define WORK_ITEMS_MAX 1024
+#define PADDING_MAX    16    /* to which a struct of arguments may be rounded up */
+#define ARGUMENTS_MAX  65536 /* bytes, more than any driver passes to a kernel */
+#define SYMBOL_MAX     400
 
 struct fmha_kernel {
     fmha_device *device;
     fmha_kernel *next;
     void *handle;
+    fmha_kernel_needs needs;
     char symbol[]; /* NUL-terminated */
 };
 
@@ -182,7 +186,8 @@ fmha_status fmha_memory_alloc(fmha_device *device, size_t bytes, const char *lab
         return refuse_null("fmha_memory_alloc", "a device and a place for the address");
     }
     if (bytes == 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer '%s')",
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer '%s'); leave it out",
                          label != NULL ? label : "");
     }
     void *made = NULL;
@@ -236,7 +241,7 @@ fmha_status fmha_memory_free(fmha_device *device, void *address) {
     if (!drop_range(device, address)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_memory_free: expected an address that fmha_memory_alloc returned for this device and "
-                         "that was not freed since, got %p",
+                         "that was not freed since, got %p; free each once",
                          address);
     }
     fmha_device_enter(device);
@@ -258,12 +263,14 @@ static fmha_status check_range(fmha_device *device, const char *function, const 
         size_t offset = (size_t)((uintptr_t)address - (uintptr_t)range->start);
         if (offset < range->bytes && bytes > range->bytes - offset) {
             return fmha_fail(FMHA_ERROR_ARGUMENT,
-                             "%s: expected at most %zu bytes from offset %zu of a buffer of %zu bytes, got %zu",
+                             "%s: expected at most %zu bytes from offset %zu of a buffer of %zu bytes, got %zu; check "
+                             "address and size",
                              function, range->bytes - offset, offset, range->bytes, bytes);
         }
     }
     if (bytes > UINTPTR_MAX - (uintptr_t)address) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected a range inside the address space, got %zu bytes at %p",
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "%s: expected a range inside the address space, got %zu bytes at %p; check address and size",
                          function, bytes, address);
     }
     return FMHA_OK;
@@ -302,7 +309,7 @@ static fmha_status check_view(fmha_device *device, const fmha_tensor_view *view)
         view->access > FMHA_ACCESS_READ_WRITE) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_memory_view: expected an address, elements of 1 byte and up, 1 to %d dimensions and an "
-                         "access, got %p, %zu bytes, %d dimensions, access %d (tensor '%s')",
+                         "access, got %p, %zu bytes, %d dimensions, access %d (tensor '%s'); fill in all fields",
                          FMHA_VIEW_DIMENSIONS_MAX, view->address, view->element_bytes, view->dimensions,
                          (int)view->access, label);
     }
@@ -314,7 +321,7 @@ static fmha_status check_view(fmha_device *device, const fmha_tensor_view *view)
             return fmha_fail(
                 FMHA_ERROR_ARGUMENT,
                 "fmha_memory_view: expected sizes and strides of 0 and up, got size %lld and stride %lld in "
-                "dimension %d (tensor '%s')",
+                "dimension %d (tensor '%s'); pass a tensor that does not run backwards",
                 (long long)size, (long long)stride, i, label);
         }
         empty = empty || size == 0;
@@ -349,6 +356,12 @@ fmha_status fmha_memory_view(fmha_device *device, const fmha_tensor_view *view) 
 
 /* ---- Code ------------------------------------------------------------------------------------------------ */
 
+/* Compilers' files are named after symbols, and texts are written around them. */
+static bool is_identifier(const char *word) {
+    size_t length = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    return length > 0 && length <= SYMBOL_MAX && word[length] == '\0' && (word[0] < '0' || word[0] > '9');
+}
+
 fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, void **image, size_t *image_bytes) {
     if (image != NULL) {
         *image = NULL;
@@ -361,8 +374,17 @@ fmha_status fmha_source_compile(fmha_device *device, const fmha_source *source, 
         return refuse_null("fmha_source_compile", "a device, a source with text and symbol, and places for the image");
     }
     if (source->wave != 32 && source->wave != 64) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_source_compile: expected a wave of 32 or 64 lanes, got %d (%s)",
-                         source->wave, source->symbol);
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "fmha_source_compile: expected a wave of 32 or 64 lanes, got %d (%s); give what the kernel was "
+            "generated for",
+            source->wave, source->symbol);
+    }
+    if (!is_identifier(source->symbol)) {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_source_compile: expected a kernel's name of up to %d letters as symbol, got '%s'; give "
+                         "the name of the __global__ function",
+                         SYMBOL_MAX, source->symbol);
     }
     fmha_device_enter(device);
     fmha_status status = device->driver->compile(device->state, source, image, image_bytes);
@@ -378,7 +400,8 @@ fmha_status fmha_module_load(fmha_device *device, const void *image, size_t imag
         return refuse_null("fmha_module_load", "a device, an image and a place for the module");
     }
     if (image_bytes == 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_module_load: expected an image of 1 byte or more, got 0");
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_module_load: expected an image of 1 byte or more, got 0; pass its size");
     }
     fmha_module *made = calloc(1, sizeof *made);
     if (made == NULL) {
@@ -451,6 +474,9 @@ fmha_status fmha_module_kernel(fmha_module *module, const char *symbol, fmha_ker
     }
     fmha_device_enter(device);
     fmha_status status = device->driver->module_kernel(device->state, module->handle, symbol, &made->handle);
+    if (status == FMHA_OK && device->driver->needs != NULL) {
+        status = device->driver->needs(device->state, module->handle, made->handle, &made->needs);
+    }
     fmha_device_leave(device);
     if (status != FMHA_OK) {
         free(made);
@@ -519,14 +545,40 @@ static fmha_status check_launch(const fmha_kernel *kernel, const fmha_launch_con
         return refuse_launch(symbol, config->grid, config->workgroup);
     }
     if (config->lds_dynamic_bytes > 0 && config->lds_dynamic_bytes > kernel->device->info.lds_bytes_workgroup) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected at most %zu bytes of LDS, got %zu", symbol,
-                         kernel->device->info.lds_bytes_workgroup, config->lds_dynamic_bytes);
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected at most %zu bytes of LDS, got %zu; use smaller tiles",
+                         symbol, kernel->device->info.lds_bytes_workgroup, config->lds_dynamic_bytes);
     }
     if (config->arguments == NULL && config->argument_bytes != 0) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected an argument block of %zu bytes, got NULL", symbol,
-                         config->argument_bytes);
+        return fmha_fail(FMHA_ERROR_ARGUMENT, "%s: expected an argument block of %zu bytes, got NULL; pass its address",
+                         symbol, config->argument_bytes);
+    }
+    if (config->argument_bytes > ARGUMENTS_MAX) {
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "%s: expected an argument block of at most %d bytes, got %zu; pass the size that its NAME.json "
+            "says",
+            symbol, ARGUMENTS_MAX, config->argument_bytes);
     }
     return FMHA_OK;
+}
+
+/* The configuration itself, or in `changed` without the bytes that pad its arguments and with the LDS that the kernel
+ * wants. */
+static const fmha_launch_config *complete(const fmha_kernel *kernel, const fmha_launch_config *config,
+                                          fmha_launch_config *changed) {
+    const fmha_kernel_needs *needs = &kernel->needs;
+    if (needs->argument_bytes == 0 && needs->lds_bytes == 0) {
+        return config;
+    }
+    *changed = *config;
+    if (config->argument_bytes > needs->argument_bytes &&
+        config->argument_bytes - needs->argument_bytes < PADDING_MAX) {
+        changed->argument_bytes = needs->argument_bytes;
+    }
+    if (config->lds_dynamic_bytes == 0) {
+        changed->lds_dynamic_bytes = needs->lds_bytes;
+    }
+    return changed;
 }
 
 fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *config) {
@@ -538,8 +590,9 @@ fmha_status fmha_kernel_launch(fmha_kernel *kernel, const fmha_launch_config *co
         return status;
     }
     fmha_device *device = kernel->device;
+    fmha_launch_config changed;
     fmha_device_enter(device);
-    status = device->driver->launch(device->state, kernel->handle, config);
+    status = device->driver->launch(device->state, kernel->handle, complete(kernel, config, &changed));
     fmha_device_leave(device);
     return status;
 }
@@ -552,8 +605,9 @@ fmha_status fmha_kernel_measure(fmha_kernel *kernel, const fmha_launch_config *c
                            device->info.name, device->driver->name);
     }
     if (status == FMHA_OK) {
+        fmha_launch_config changed;
         fmha_device_enter(device);
-        status = device->driver->measure(device->state, kernel->handle, config, amount);
+        status = device->driver->measure(device->state, kernel->handle, complete(kernel, config, &changed), amount);
         fmha_device_leave(device);
     }
     return status;

@@ -319,6 +319,10 @@ fmha_status fmha_device_load_choices(fmha_device *device, const char *path) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_device_load_choices: expected a device and a path, got NULL; pass a valid pointer");
     }
+    if (path[0] == '\0') {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_device_load_choices: expected a file, got an empty name; name that of `fmhagen tune`");
+    }
     fmha_status status = fmha_choices_read(path, &read, &found);
     if (status == FMHA_OK && !found) {
         status =

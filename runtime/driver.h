@@ -13,7 +13,13 @@
 #pragma GCC diagnostic ignored "-Wformat-truncation"
 #endif
 
-#define FMHA_DRIVER_VERSION 3
+#define FMHA_DRIVER_VERSION 4
+
+typedef struct fmha_kernel_needs {
+    size_t argument_bytes; /* from the first argument to the end of the last, beyond which a launch may have none; 0:
+                              what it has beyond is ignored */
+    size_t lds_bytes;      /* dynamic LDS of a launch that asks for none itself */
+} fmha_kernel_needs;
 
 typedef struct fmha_driver {
     int version; /* FMHA_DRIVER_VERSION, so that a stale shared object is refused */
@@ -48,6 +54,8 @@ typedef struct fmha_driver {
     fmha_status (*locate)(const void *address, int *ordinal);
     /* What runs kernels, with its version, for people: "HIP 6.4.43484". NULL: there is nothing to say. */
     void (*about)(void *state, char *text, size_t room);
+    /* What a launch of the kernel must be like. NULL: nothing that a module can tell. */
+    fmha_status (*needs)(void *state, void *module, void *kernel, fmha_kernel_needs *needs);
     bool concurrent; /* every function may run on several threads at once; else the device layer locks */
 } fmha_driver;
 

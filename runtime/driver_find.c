@@ -22,6 +22,7 @@ static const struct {
     {"emu", "emu:ARCH", NULL},
     {"isa", "isa:ARCH", NULL},
     {"hip", "hip[:N]", &fmha_driver_hip},
+    {"cuda", "cuda[:N]", &fmha_driver_cuda},
 };
 
 #define KNOWN_COUNT (sizeof known_drivers / sizeof known_drivers[0])
@@ -57,8 +58,9 @@ static fmha_status fail_unknown(const char *device_name, const char *word) {
             snprintf(hint, sizeof hint, "; did you mean '%s'?", known_drivers[i].name);
         }
     }
-    return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s, %s or %s, got the driver '%s'%s", device_name,
-                     known_drivers[0].syntax, known_drivers[1].syntax, known_drivers[2].syntax, word, hint);
+    return fmha_fail(FMHA_ERROR_ARGUMENT, "device '%s': expected %s, %s, %s or %s, got the driver '%s'%s", device_name,
+                     known_drivers[0].syntax, known_drivers[1].syntax, known_drivers[2].syntax, known_drivers[3].syntax,
+                     word, hint);
 }
 
 /* ---- Shared objects -------------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 fmha_status fmha_driver_find(const char *device_name, const fmha_driver **driver, void **library);
 void fmha_driver_release(void *library); /* NULL is accepted and does nothing */
 
-/* The driver for HIP devices, built in. */
-extern const fmha_driver fmha_driver_hip;
+/* Those built in. */
+extern const fmha_driver fmha_driver_hip, fmha_driver_cuda;
 
 #endif

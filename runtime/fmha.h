@@ -70,13 +70,13 @@ typedef struct fmha_kernel fmha_kernel;
 
 /* What a driver's `load` takes. */
 typedef enum fmha_image_kind {
-    FMHA_IMAGE_CODE_OBJECT, /* ELF code object as `fmhagen build` writes it (drivers hip, isa) */
+    FMHA_IMAGE_CODE_OBJECT, /* ELF code object as `fmhagen build` writes it (drivers hip, isa), or nvcc (cuda) */
     FMHA_IMAGE_HOST_OBJECT /* shared object for the host, made by the emulated device's own compile step (driver emu) */
 } fmha_image_kind;
 
 typedef struct fmha_device_info {
-    const char *driver; /* "emu", "hip"; owned by the library, valid while the device is open (as the two below) */
-    const char *arch;   /* gfx target with its feature suffixes, "gfx1151", "gfx942:sramecc+:xnack-" */
+    const char *driver; /* "emu", "cuda"; owned by the library, valid while the device is open (as the two below) */
+    const char *arch;   /* gfx target with its feature suffixes, "gfx1151", "gfx942:sramecc+:xnack-", or "sm_90" */
     const char *name;   /* for people: "AMD Radeon 8060S", "emulated gfx1151" */
     fmha_image_kind image_kind;
     int ordinal;                /* the driver's number of the device, from 0 */
@@ -85,7 +85,7 @@ typedef struct fmha_device_info {
 } fmha_device_info;
 
 /* Opens a device by name: "emu:gfx1151" (the emulated device for a chip), "isa:gfx1151" (the device that executes the
- * chip's code objects on this machine), "hip" (the first HIP device), "hip:1".
+ * chip's code objects on this machine), "hip" (the first HIP device), "hip:1", "cuda", "cuda:1".
  * On success *device must be closed by fmha_device_close. On failure *device is set to NULL. */
 FMHA_API fmha_status fmha_device_open(const char *name, fmha_device **device);
 
@@ -131,7 +131,7 @@ FMHA_API fmha_status fmha_memory_view(fmha_device *device, const fmha_tensor_vie
 /* Source text that a device can make into an image of its kind. */
 typedef struct fmha_source {
     const char *text;   /* HIP C as fmhagen emits it, NUL-terminated */
-    const char *symbol; /* the kernel's name in it */
+    const char *symbol; /* the kernel's name in it, up to 400 letters */
     const char *path;   /* file name for diagnostics; NULL: "<symbol>.hip" */
     int wave;           /* 32 or 64: lanes of a wave */
 } fmha_source;
@@ -154,7 +154,7 @@ typedef struct fmha_launch_config {
     uint32_t workgroup[3];    /* work items, product 1 to 1024 */
     size_t lds_dynamic_bytes; /* beside what the kernel declares; usually 0 */
     const void *arguments;    /* the kernel's argument block, laid out as its NAME.json says; copied */
-    size_t argument_bytes;    /* its size */
+    size_t argument_bytes;    /* its size, at most 65536 */
     void *stream;             /* the driver's stream (hipStream_t); NULL: the default stream */
 } fmha_launch_config;
 
@@ -391,8 +391,9 @@ static inline fmha_forward_problem fmha_forward_problem_init(void) {
  * untouched. */
 FMHA_API fmha_status fmha_forward(fmha_device *device, const fmha_forward_problem *problem);
 
-/* Does what the first call would do before its launch. Reads no tensor; of addresses the alignment alone counts, and
- * NULL is as good as an aligned one, but for those whose presence asks for a modifier. */
+/* Does what the first call would do before its launch: nothing, and FMHA_OK, for a problem without rows of O. Reads no
+ * tensor; of addresses the alignment alone counts, and NULL is as good as an aligned one, but for those whose presence
+ * asks for a modifier. */
 FMHA_API fmha_status fmha_forward_prepare(fmha_device *device, const fmha_forward_problem *problem);
 
 /* Bytes of device memory that the problem's `workspace` must have. 0: none is needed. Prepares, as above. */
@@ -776,7 +777,7 @@ FMHA_API fmha_status fmha_device_add_library(fmha_device *device, const char *fo
  * closed, so that each time that instances are forgotten and prepared anew costs their memory once more. */
 FMHA_API fmha_status fmha_device_forget(fmha_device *device);
 
-/* Opens the device that holds `address`, whatever device is current. `driver`: "hip". */
+/* Opens the device that holds `address`, whatever device is current. `driver`: "hip", "cuda". */
 FMHA_API fmha_status fmha_device_open_for(const char *driver, const void *address, fmha_device **device);
 
 /* ---- Tuning -------------------------------------------------------------------------------------------------------

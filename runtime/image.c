@@ -6,6 +6,8 @@
 #include "image.h"
 
 #define MACHINE_AMDGPU   224
+#define MACHINE_CUDA     190
+#define CUDA_ABI_2       8 /* EI_ABIVERSION from CUDA 13 on */
 #define NOTE_METADATA    32
 #define TARGET_PREFIX    "amdgcn-amd-amdhsa--"
 #define BUNDLE_MAGIC     "__CLANG_OFFLOAD_BUNDLE__"
@@ -72,7 +74,8 @@ static bool notes_target(const unsigned char *notes, size_t count, char target[F
 
 /* The loader takes a pointer without a length, so every part that it will follow must lie inside. */
 static bool is_whole(const Elf64_Ehdr *header, const unsigned char *image, size_t image_bytes) {
-    if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_shentsize != sizeof(Elf64_Shdr) ||
+    if ((header->e_phnum > 0 && header->e_phentsize != sizeof(Elf64_Phdr)) ||
+        header->e_shentsize != sizeof(Elf64_Shdr) ||
         !within(header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr), image_bytes) ||
         !within(header->e_shoff, (uint64_t)header->e_shnum * sizeof(Elf64_Shdr), image_bytes)) {
         return false;
@@ -94,6 +97,14 @@ static bool is_whole(const Elf64_Ehdr *header, const unsigned char *image, size_
     return true;
 }
 
+/* The chip's number is in the flags, elsewhere since CUDA 13. */
+static void cuda_target(const Elf64_Ehdr *header, char target[FMHA_TARGET_BYTES]) {
+    bool newer = header->e_ident[EI_ABIVERSION] >= CUDA_ABI_2;
+    unsigned number = (newer ? header->e_flags >> 8 : header->e_flags) & 0xffu;
+    bool own = (header->e_flags & (newer ? 0x8u : 0x800u)) != 0; /* uses what no other chip has */
+    snprintf(target, FMHA_TARGET_BYTES, "sm_%u%s", number, own ? "a" : "");
+}
+
 static bool starts_with(const void *image, size_t image_bytes, const char *magic) {
     return image_bytes >= strlen(magic) && memcmp(image, magic, strlen(magic)) == 0;
 }
@@ -109,17 +120,22 @@ fmha_status fmha_image_target(const char *what, const void *image, size_t image_
     }
     Elf64_Ehdr header;
     memcpy(&header, image, sizeof header);
+    bool cuda = header.e_machine == MACHINE_CUDA && header.e_type == ET_EXEC;
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
-        header.e_machine != MACHINE_AMDGPU || header.e_type != ET_DYN) {
+        (!cuda && (header.e_machine != MACHINE_AMDGPU || header.e_type != ET_DYN))) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "%s: expected a linked code object for an AMD GPU (ELF machine %d, type %d), got machine %d, "
-                         "type %d; %s",
-                         what, MACHINE_AMDGPU, ET_DYN, header.e_machine, header.e_type, cure);
+                         "%s: expected a linked code object for an AMD GPU (ELF machine %d, type %d) or a cubin "
+                         "(machine %d, type %d), got machine %d, type %d; %s",
+                         what, MACHINE_AMDGPU, ET_DYN, MACHINE_CUDA, ET_EXEC, header.e_machine, header.e_type, cure);
     }
     if (!is_whole(&header, image, image_bytes)) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "%s: expected a whole code object, got %zu bytes of one that is torn or damaged; %s", what,
                          image_bytes, cure);
+    }
+    if (cuda) {
+        cuda_target(&header, target);
+        return FMHA_OK;
     }
     for (size_t i = 0; i < header.e_phnum; i++) {
         Elf64_Phdr segment;
@@ -146,7 +162,19 @@ static char feature_sign(const char *target, const char *feature) {
     return 0;
 }
 
+/* Code for a chip runs on the later ones of its major version, unless it uses what that chip alone has. */
+static bool cuda_fits(const char *target, const char *arch) {
+    int wanted = 0, given = 0, end = 0;
+    if (sscanf(target, "sm_%d%n", &wanted, &end) != 1 || sscanf(arch, "sm_%d", &given) != 1) {
+        return false;
+    }
+    return target[end] == '\0' ? wanted / 10 == given / 10 && wanted <= given : wanted == given;
+}
+
 bool fmha_image_fits(const char *target, const char *arch) {
+    if (strncmp(target, "sm_", 3) == 0) {
+        return cuda_fits(target, arch);
+    }
     static const char *const features[] = {"xnack", "sramecc"};
     size_t processor = strcspn(target, ":");
     bool generic = memmem(target, processor, "-generic", strlen("-generic")) != NULL;

@@ -8,8 +8,9 @@
 
 #define FMHA_TARGET_BYTES 64
 
-/* Checks that `image` is one whole ELF code object for an AMD GPU and stores its target, "gfx942:sramecc+", in
- * `target`. `what` names it in errors. Anything else (a bundle, a host object, a torn file) is FMHA_ERROR_ARGUMENT. */
+/* Checks that `image` is one whole ELF code object for an AMD GPU, or a cubin, and stores its target,
+ * "gfx942:sramecc+", "sm_90", in `target`. `what` names it in errors. Anything else (a bundle, a host object, a torn
+ * file) is FMHA_ERROR_ARGUMENT. */
 fmha_status fmha_image_target(const char *what, const void *image, size_t image_bytes, char target[FMHA_TARGET_BYTES]);
 
 /* True when a device of `arch` can run code for `target`: one processor, and no feature that the code fixes is set the

@@ -384,7 +384,7 @@ static bool read_target(struct reader *reader, struct fmha_key *key) {
     }
     bool read = take(reader, "target ") && strlen(reader->cursor) == (size_t)(reader->line_end - reader->cursor) &&
                 fmha_key_set_target(key, reader->cursor);
-    return read || refuse_line(reader, "'target' and a gfx target");
+    return read || refuse_line(reader, "'target' and a target");
 }
 
 /* " NAME=VALUE" of a field that the operation has. */

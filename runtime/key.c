@@ -60,6 +60,19 @@ static bool set_processor(struct fmha_key *key, const char *text, const char *en
     return true;
 }
 
+/* "sm_" was taken: "90", "120"; the last digit is the minor version. */
+static bool set_sm(struct fmha_key *key, const char *text) {
+    const char *end = text + strlen(text);
+    int major = end - text > 1 ? decimal(text, end - 1) : -1, minor = end - text > 1 ? decimal(end - 1, end) : -1;
+    if (major < 0 || minor < 0) {
+        return false;
+    }
+    key->gfx_major = (uint8_t)major;
+    key->gfx_minor = (uint8_t)minor;
+    key->gfx_stepping = FMHA_KEY_SM;
+    return true;
+}
+
 /* `text` stands on ':'. Each feature once, "sramecc+" or "xnack-". */
 static bool set_features(struct fmha_key *key, const char *text) {
     static const char *const names[] = {"sramecc", "xnack"};
@@ -82,6 +95,13 @@ static bool set_features(struct fmha_key *key, const char *text) {
 bool fmha_key_set_target(struct fmha_key *key, const char *target) {
     struct fmha_key changed = *key;
     changed.features = 0;
+    if (strncmp(target, "sm_", 3) == 0) {
+        if (!set_sm(&changed, target + 3)) {
+            return false;
+        }
+        *key = changed;
+        return true;
+    }
     if (strncmp(target, "gfx", 3) != 0) {
         return false;
     }

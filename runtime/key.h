@@ -73,7 +73,9 @@ enum fmha_key_modifier {
 
 #define FMHA_KEY_VERSION 1
 #define FMHA_KEY_GENERIC 0xff /* as gfx_minor and gfx_stepping of a target that leaves them open: gfx11-generic */
-#define FMHA_KEY_BYTES   32
+#define FMHA_KEY_SM                                                                                                    \
+    0xfe /* as gfx_stepping of a chip of NVIDIA's, whose gfx_major and gfx_minor are 9 and 0 for sm_90 */
+#define FMHA_KEY_BYTES 32
 
 /* Each cell is one byte; two-byte numbers are in the machine's order.
  *
@@ -126,8 +128,8 @@ _Static_assert(sizeof(struct fmha_key) == FMHA_KEY_BYTES, "the key has no paddin
 /* A key of zeros that carries its version; every key begins as one. `key` must not be NULL. */
 void fmha_key_init(struct fmha_key *key);
 
-/* Sets the target, "gfx1151", "gfx942:sramecc+:xnack-", "gfx9-4-generic". False, and the key as before, for what is no
- * gfx target; no error text is set. */
+/* Sets the target, "gfx1151", "gfx942:sramecc+:xnack-", "gfx9-4-generic", "sm_90". False, and the key as before, for
+ * what is no target; no error text is set. */
 bool fmha_key_set_target(struct fmha_key *key, const char *target);
 
 /* The i-th eight bytes of a key, read as they were written last: comparing 32 bytes at once waits for single bytes to

@@ -55,6 +55,17 @@ void *fmha_library_loaded(const char *const *names) {
     return library;
 }
 
+const char *fmha_library_bind(void *library, const char *const *names, size_t count, void *functions) {
+    for (size_t i = 0; i < count; i++) {
+        void *found = dlsym(library, names[i]);
+        if (found == NULL) {
+            return names[i];
+        }
+        memcpy((char *)functions + i * sizeof found, &found, sizeof found);
+    }
+    return NULL;
+}
+
 void fmha_library_close(void *library) {
     if (library != NULL) {
         dlclose(library);

@@ -22,6 +22,10 @@ void *fmha_library_open_in(library_search *search, const char *folder, const cha
 /* One that this process has open already, whoever opened it. NULL if there is none. */
 void *fmha_library_loaded(const char *const *names);
 
+/* Fills `functions`, function pointers one after the other, with what `library` has under `names`. NULL when all were
+ * found, else the first name that is missing. */
+const char *fmha_library_bind(void *library, const char *const *names, size_t count, void *functions);
+
 void fmha_library_close(void *library); /* NULL is accepted and does nothing */
 
 /* The folder of the file that holds this code: libfmha.so, or the program that it is linked into. `folder` has PATH_MAX

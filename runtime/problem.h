@@ -42,7 +42,7 @@ typedef fmha_status fmha_problem_read(const fmha_device *device, const void *pro
                                       struct fmha_request *request);
 
 /* The public functions of an operation that is one launch: starts it; does what the first launch would do before it.
- * Inline, so that in every call `read` is, too. */
+ * Inline, so that compilers see which `read` it is. */
 static inline fmha_status fmha_problem_launch(fmha_device *device, fmha_problem_read *read, const void *problem) {
     struct fmha_request request;
     fmha_status status = read(device, problem, true, &request);
@@ -56,7 +56,10 @@ static inline fmha_status fmha_problem_prepare(fmha_device *device, fmha_problem
     struct fmha_request request;
     struct fmha_plan plan;
     fmha_status status = read(device, problem, false, &request);
-    return status != FMHA_OK ? status : fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
+    if (status != FMHA_OK || request.empty) {
+        return status;
+    }
+    return fmha_dispatch_plan(device, &request.key, &request.operands, &plan);
 }
 
 /* A tensor of a problem, and where it goes. */

@@ -164,6 +164,16 @@ static void output_finish(output_text *output, int signal_number) {
     }
 }
 
+/* What the system lacks now, it may have later. */
+static fmha_status fail_to_start(const char *path, const char *what, int problem) {
+    if (problem == EAGAIN || problem == ENOMEM || problem == EMFILE || problem == ENFILE) {
+        return fmha_fail(FMHA_ERROR_MEMORY,
+                         "%s: %s: %s; end other programs or close files, or raise the limits (ulimit -a)", path, what,
+                         strerror(problem));
+    }
+    return fmha_fail(FMHA_ERROR_IO, "%s: %s: %s", path, what, strerror(problem));
+}
+
 fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **output, int *exit_code) {
     if (argv == NULL || argv[0] == NULL || output == NULL || exit_code == NULL || limit_seconds < 1) {
         return fmha_fail(FMHA_ERROR_ARGUMENT, "fmha_process_run: expected a program, a limit of 1 second or more and "
@@ -173,7 +183,7 @@ fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **
     *exit_code = -1;
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) {
-        return fmha_fail(FMHA_ERROR_IO, "%s: cannot make a pipe for its output: %s", argv[0], strerror(errno));
+        return fail_to_start(argv[0], "cannot make a pipe for its output", errno);
     }
     long long deadline_ms = now_ms() + (long long)limit_seconds * 1000;
     pid_t child = 0;
@@ -181,7 +191,7 @@ fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **
     close(ends[1]);
     if (problem != 0) {
         close(ends[0]);
-        return fmha_fail(FMHA_ERROR_IO, "%s: cannot be started: %s", argv[0], strerror(problem));
+        return fail_to_start(argv[0], "cannot be started", problem);
     }
     output_text text = {0};
     fmha_status status = watch(child, ends[0], deadline_ms, &text);
@@ -196,8 +206,13 @@ fmha_status fmha_process_run(const char *const *argv, int limit_seconds, char **
                            limit_seconds, text.length > 0 ? text.bytes : "nothing");
     } else if (status == FMHA_ERROR_MEMORY) {
         fmha_fail(status, "%s: no memory for its output of %zu bytes", argv[0], text.length);
+    } else if (signal_number == SIGKILL) {
+        status = fmha_fail(FMHA_ERROR_MEMORY,
+                           "%s: was killed, as systems do where memory runs out; free some, or let fewer compilers run "
+                           "at once",
+                           argv[0]);
     } else if (code < 0) {
-        status = fmha_fail(FMHA_ERROR_IO,
+        status = fmha_fail(FMHA_ERROR_UNSUPPORTED,
                            "%s: its exit status is lost, because this program ignores SIGCHLD; restore "
                            "the signal's default while fmha compiles",
                            argv[0]);

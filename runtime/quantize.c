@@ -214,7 +214,7 @@ fmha_status fmha_quantize_prepare(fmha_device *device, const fmha_quantize_probl
     struct request request;
     struct fmha_plan plans[2];
     fmha_status status = read_problem(device, problem, false, &request);
-    return status != FMHA_OK ? status : plan(device, &request, plans);
+    return status != FMHA_OK || request.empty ? status : plan(device, &request, plans);
 }
 
 fmha_status fmha_quantize_workspace_bytes(fmha_device *device, const fmha_quantize_problem *problem, size_t *bytes) {

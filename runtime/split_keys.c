@@ -15,8 +15,9 @@ fmha_status fmha_split_keys_begin(const fmha_device *device, int64_t heads_of_gr
         return status;
     }
     split->sizes.simds = fmha_splits_simds(&info);
+    split->sizes.ahead = fmha_splits_ahead(&info);
     if (__builtin_mul_overflow(heads_of_group, seqlen_q, &split->sizes.rows)) {
-        split->sizes.rows = INT64_MAX / 2; /* which no instance serves */
+        split->sizes.rows = INT64_MAX; /* which no instance serves */
     }
     if (split->splits < 0 || split->splits > FMHA_SPLITS_FIXED_MAX) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
@@ -97,7 +98,7 @@ static bool find_partials(const struct fmha_split_keys *split, const struct fmha
     return !__builtin_mul_overflow(partials->splits, partials->batch > 0 ? partials->batch : 1, &copies) &&
            partial_bytes(copies, heads > 0 ? heads : 1, partials->rows, value[FMHA_VALUE_HEAD_DIM_V],
                          &partials->bytes) &&
-           ((partials->all = partials->batch * value[FMHA_VALUE_HEADS_Q] * partials->rows), true);
+           ((partials->all = partials->rows * partials->batch * heads), true); /* without rows the others may not fit */
 }
 
 static void place_partials(const struct partials *partials, void *workspace, struct fmha_operands *operands) {
@@ -140,14 +141,14 @@ static fmha_status check_workspace(const struct fmha_split_keys *split, const st
                              split->workspace_bytes, split->workspace, split->function);
 }
 
-fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_operation *operation,
-                                   const void *problem) {
+fmha_status fmha_split_keys_plan(fmha_device *device, const struct fmha_split_operation *operation, const void *problem,
+                                 struct fmha_split_plans *plans) {
     struct fmha_split_request asked;
     struct fmha_request *request = &asked.attention;
     struct partials partials;
-    struct fmha_plan parts, whole;
     struct fmha_key key;
     struct fmha_operands operands;
+    plans->count = 0;
     fmha_status status = operation->read(device, problem, true, &asked);
     if (status != FMHA_OK || request->empty) {
         return status; /* without rows of O there is nothing to look for an instance for */
@@ -155,9 +156,12 @@ fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_
     if (!find_partials(&asked.split, request, &partials)) {
         return refuse_size(&asked.split);
     }
+    plans->stream = request->stream;
+    plans->splits = partials.splits;
     if (partials.splits == 1) {
         request->operands.value[FMHA_VALUE_SPLITS] = 1;
-        return fmha_dispatch_launch(device, &request->key, &request->operands, request->stream);
+        plans->count = 1;
+        return fmha_dispatch_plan(device, &request->key, &request->operands, &plans->plan[0]);
     }
     status = check_workspace(&asked.split, &partials);
     if (status != FMHA_OK) {
@@ -165,10 +169,19 @@ fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_
     }
     place_partials(&partials, asked.split.workspace, &request->operands);
     make_merge(device, request, &partials, &key, &operands);
-    status = fmha_dispatch_plan(device, &request->key, &request->operands, &parts);
-    status = status == FMHA_OK ? fmha_dispatch_plan(device, &key, &operands, &whole) : status;
-    status = status == FMHA_OK ? fmha_dispatch_start(device, &parts, request->stream) : status;
-    return status == FMHA_OK ? fmha_dispatch_start(device, &whole, request->stream) : status;
+    plans->count = 2;
+    status = fmha_dispatch_plan(device, &request->key, &request->operands, &plans->plan[0]);
+    return status == FMHA_OK ? fmha_dispatch_plan(device, &key, &operands, &plans->plan[1]) : status;
+}
+
+fmha_status fmha_split_keys_launch(fmha_device *device, const struct fmha_split_operation *operation,
+                                   const void *problem) {
+    struct fmha_split_plans plans;
+    fmha_status status = fmha_split_keys_plan(device, operation, problem, &plans);
+    for (int i = 0; i < plans.count && status == FMHA_OK; i++) {
+        status = fmha_dispatch_start(device, &plans.plan[i], plans.stream);
+    }
+    return status;
 }
 
 /* Reads a problem as it would be launched, with a workspace that stands in for one, and makes its merge. */
@@ -195,8 +208,10 @@ fmha_status fmha_split_keys_prepare(fmha_device *device, const struct fmha_split
     struct fmha_operands operands;
     struct fmha_plan plan;
     fmha_status status = read_without(device, operation, problem, &asked, &key, &operands);
-    status =
-        status == FMHA_OK ? fmha_dispatch_plan(device, &asked.attention.key, &asked.attention.operands, &plan) : status;
+    if (status != FMHA_OK || asked.attention.empty) {
+        return status;
+    }
+    status = fmha_dispatch_plan(device, &asked.attention.key, &asked.attention.operands, &plan);
     return status == FMHA_OK && asked.split.splits != 1 ? fmha_dispatch_plan(device, &key, &operands, &plan) : status;
 }
 

@@ -41,6 +41,21 @@ struct fmha_split_operation {
                         struct fmha_split_request *request);
 };
 
+/* The launches of a problem: none where it has no rows of O, else that of the parts and, where there are several, that
+ * of their merge. */
+struct fmha_split_plans {
+    struct fmha_plan plan[2];
+    int count;
+    int64_t splits;
+    void *stream;
+};
+
+fmha_status fmha_split_keys_plan(fmha_device *device, const struct fmha_split_operation *operation, const void *problem,
+                                 struct fmha_split_plans *plans);
+
+/* What fmha_decode launches. */
+fmha_status fmha_decode_plan(fmha_device *device, const fmha_decode_problem *problem, struct fmha_split_plans *plans);
+
 /* The public functions of such an operation.
  * launch: starts it, and the merge if there is one: both or none.
  * prepare: does what the first launch would do before it, of the merge too unless exactly one split was asked for.

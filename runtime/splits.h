@@ -3,6 +3,8 @@
 #ifndef FMHA_SPLITS_H
 #define FMHA_SPLITS_H
 
+#include <stdbool.h>
+
 #include "fmha.h"
 
 #define FMHA_SPLITS_FIXED_MAX 65536 /* that a caller may ask for, and that an instance takes */
@@ -16,10 +18,14 @@ struct fmha_splits_problem {
     int32_t page_size;      /* keys of a page; 0: none */
     int block_max;          /* rows of a workgroup at most: 16, 32, 64 or 128 */
     int waves;              /* of a workgroup for each 16 rows of it */
+    bool ahead;             /* as fmha_splits_ahead says */
 };
 
 /* SIMDs of a device. */
 int fmha_splits_simds(const fmha_device_info *info);
+
+/* Whether a wave of the device has its loads from memory on their way while it computes, and so fills a SIMD alone. */
+bool fmha_splits_ahead(const fmha_device_info *info);
 
 /* The rows of the workgroups that serve so many rows of a key head: the least of 16, 32, 64 and 128 that holds them,
  * but `most` at most. */

@@ -186,9 +186,10 @@ static fmha_status read_options(const char *function, const fmha_tune_options *g
     }
     if (options->rounds < 0 || options->rounds > ROUNDS_MAX || options->warmup_rounds < -1 ||
         options->warmup_rounds > ROUNDS_MAX) {
-        return fmha_fail(FMHA_ERROR_ARGUMENT,
-                         "%s: expected rounds of 0 to %d and warmup_rounds of -1 to %d, got %d and %d", function,
-                         ROUNDS_MAX, ROUNDS_MAX, options->rounds, options->warmup_rounds);
+        return fmha_fail(
+            FMHA_ERROR_ARGUMENT,
+            "%s: expected rounds of 0 to %d and warmup_rounds of -1 to %d, got %d and %d; 0 leaves it to the library",
+            function, ROUNDS_MAX, ROUNDS_MAX, options->rounds, options->warmup_rounds);
     }
     return FMHA_OK;
 }
@@ -234,7 +235,7 @@ static fmha_status find_contenders(struct contest *contest, const struct fmha_ke
     if (status == FMHA_OK && contest->count == 0) {
         status = fmha_fail(FMHA_ERROR_NO_INSTANCE,
                            "%s: expected an instance for the problem in the libraries that were named, got none among "
-                           "%zu of others",
+                           "%zu of others; name libraries that have one",
                            contest->device->info.name, count);
     }
     return status;
@@ -314,6 +315,10 @@ fmha_status fmha_device_save_choices(fmha_device *device, const char *path) {
     if (device == NULL) {
         return fmha_fail(FMHA_ERROR_ARGUMENT,
                          "fmha_device_save_choices: expected a device, got NULL; pass a valid pointer");
+    }
+    if (path != NULL && path[0] == '\0') {
+        return fmha_fail(FMHA_ERROR_ARGUMENT,
+                         "fmha_device_save_choices: expected a file, got an empty name; NULL is the user's own");
     }
     if (path == NULL) {
         if (!fmha_choices_own_path(device->info.arch, own, sizeof own)) {

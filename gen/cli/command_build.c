@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "compile.h"
 #include "interface.h"
+#include "json.h"
 #include "kernels.h"
 #include "output.h"
 #include "workers.h"
@@ -142,12 +143,7 @@ static bool add_json(const struct build *build, struct text *out, struct error *
     bool done = list != NULL;
     for (int i = 0; done && i < build->count; i++)
         done = add_json_instance(build, &build->jobs[i], list);
-    char *printed = done ? cJSON_Print(root) : NULL;
-    if (printed)
-        text_printf(out, "%s\n", printed);
-    free(printed);
-    cJSON_Delete(root);
-    return printed || error_set(error, ERROR_RUN, "--json: out of memory");
+    return json_print(root, done, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }
 
 /* Prints the results and every failure; true if there was none. */

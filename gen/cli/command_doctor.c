@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "codeobject.h"
 #include "compiler.h"
+#include "json.h"
 #include "kernels.h"
 #include "report.h"
 #include "text.h"
@@ -33,7 +34,7 @@ struct check {
     const char *cure;
 };
 
-enum { CHECK_GENERATE, CHECK_BUILD, CHECK_VERIFY, CHECK_REPORT, CHECK_HIP, CHECK_CACHE, CHECK_COUNT };
+enum { CHECK_GENERATE, CHECK_BUILD, CHECK_VERIFY, CHECK_REPORT, CHECK_HIP, CHECK_CUDA, CHECK_CACHE, CHECK_COUNT };
 
 struct place {
     char *place, *found, *verdict;
@@ -153,10 +154,10 @@ static void try_generator(struct doctor *doctor) {
     kernels_free(&kernels);
 }
 
-static void try_hip(struct check *check) {
+static void try_gpu(struct check *check) {
     fmha_device *device = NULL;
     fmha_device_info info;
-    check->works = fmha_device_open("hip", &device) == FMHA_OK && fmha_device_get_info(device, &info) == FMHA_OK;
+    check->works = fmha_device_open(check->name, &device) == FMHA_OK && fmha_device_get_info(device, &info) == FMHA_OK;
     if (check->works)
         text_printf(&check->says, "%s, %s", info.name, info.arch);
     else
@@ -246,12 +247,7 @@ static bool add_json(const struct doctor *doctor, bool usable, struct text *out,
     }
     done = done && add_json_places(root, "compilers", &doctor->compilers) &&
            add_json_places(root, "host_compilers", &doctor->host_compilers);
-    char *printed = done ? cJSON_Print(root) : NULL;
-    if (printed)
-        text_printf(out, "%s\n", printed);
-    free(printed);
-    cJSON_Delete(root);
-    return printed || error_set(error, ERROR_RUN, "--json: out of memory");
+    return json_print(root, done, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }
 
 static int run(const struct arguments *arguments) {
@@ -265,11 +261,13 @@ static int run(const struct arguments *arguments) {
                    {.name = "report", .cure = "apt-get install llvm-22, whose llvm-objdump it reads"},
                    {.name = "hip",
                     .cure = "only needed to run on a GPU: AMD's driver and apt-get install libamdhip64-5 or ROCm"},
+                   {.name = "cuda", .cure = "only needed to run on a GPU of NVIDIA's: its driver"},
                    {.name = "cache", .cure = "only saves time: set FMHA_CACHE_DIR to a folder that can be written"}}};
     fmha_compiler_list(doctor.arch, add_place, &doctor.compilers);
     fmha_compiler_list(NULL, add_place, &doctor.host_compilers);
     try_generator(&doctor);
-    try_hip(&doctor.checks[CHECK_HIP]);
+    try_gpu(&doctor.checks[CHECK_HIP]);
+    try_gpu(&doctor.checks[CHECK_CUDA]);
     try_cache(&doctor.checks[CHECK_CACHE]);
     bool usable = true, done = !doctor.compilers.failed && !doctor.host_compilers.failed;
     for (int i = 0; i < CHECK_COUNT; i++)
@@ -308,10 +306,9 @@ static const struct option_row options[] = {
 const struct command command_doctor = {
     .name = "doctor",
     .summary = "try what works on this machine; name the cure of what does not",
-    .details =
-        "Generates, compiles and verifies a small kernel, and looks for a HIP device and the cache. Prints which "
-        "compilers it looked at and what it thinks of each. The exit status is 1 if generate, build or verify "
-        "cannot work.",
+    .details = "Generates, compiles and verifies a small kernel, and looks for GPUs and the cache. Prints which "
+               "compilers it looked at and what it thinks of each. The exit status is 1 if generate, build or verify "
+               "cannot work.",
     .children = CHILDREN_ABORT,
     .options = options,
     .options_bytes = sizeof(struct doctor_options),

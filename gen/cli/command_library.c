@@ -76,7 +76,7 @@ static void add_option(struct text *out, const char *name, const char *value) {
     text_printf(out, "%s--%s", out->length ? " " : "", name);
     if (*value) {
         text_puts(out, "=");
-        library_quote(value, out);
+        text_quote(out, value);
     }
 }
 
@@ -314,7 +314,8 @@ const struct command command_library = {
         "dimensions 64 and 128, f16, no mask and causal; 8 for a chip), llm-inference (64, 80, 96, 112, 128, 160, 192, "
         "256, and 192 with V of 128; f16 and bf16; no mask and causal; V in rows aligned to 16 and to 2 bytes or "
         "transposed; single query heads and 4 of a group fused; packed batches, in pages too, causal, of 64, 128 "
-        "and 256, the first two with a window too; what appends packed rows of 64 and 128 to a cache; what decodes such rows, and merges; 310 for a chip), "
+        "and 256, the first two with a window too; what appends packed rows of 64 and 128 to a cache; what decodes "
+        "such rows, and merges; 310 for a chip), "
         "all (every head dimension, dtype, mask, layout of V and alignment; 772 for a chip); each with the 4 kernels "
         "of "
         "pack, which --op forward leaves out.",

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "feature_table.h"
 #include "isa_list.h"
+#include "json.h"
 #include "kernels.h"
 
 struct list_options {
@@ -148,15 +149,6 @@ static bool add_chip_json(const struct chip *chip, cJSON *list) {
     return done;
 }
 
-static bool add_printed(const cJSON *json, struct text *out, struct error *error) {
-    char *printed = json ? cJSON_Print(json) : NULL;
-    if (!printed)
-        return error_set(error, ERROR_RUN, "--json: out of memory");
-    text_printf(out, "%s\n", printed);
-    free(printed);
-    return true;
-}
-
 /* Marks the chips that a comma list names ("": all); every member must be known. */
 static bool select_chips(struct template_engine *engine, const char *list, const char *const *paths, size_t count,
                          bool *selected, struct error *error) {
@@ -182,7 +174,7 @@ static bool select_chips(struct template_engine *engine, const char *list, const
 static bool list_chips(struct template_engine *engine, const char *arch, bool json, struct text *out,
                        struct error *error) {
     size_t count = 0;
-    const char *const *paths = template_list(engine, "arch/gfx", &count);
+    const char *const *paths = template_chips(engine, &count);
     bool *selected = calloc(count + 1, sizeof *selected);
     chip_cells *rows = calloc(count + 1, sizeof *rows);
     size_t row_count = 1;
@@ -202,11 +194,10 @@ static bool list_chips(struct template_engine *engine, const char *arch, bool js
         else if (!add_chip_json(&chip, list))
             done = error_set(error, ERROR_RUN, "--json: out of memory");
     }
-    if (done && json)
-        done = add_printed(list, out, error);
+    if (json)
+        done = json_print(list, done, out) || (done && error_set(error, ERROR_RUN, "--json: out of memory"));
     else if (done)
         print_chip_rows(rows, row_count, out);
-    cJSON_Delete(list);
     free(rows);
     free(selected);
     return done;
@@ -221,9 +212,7 @@ static bool list_strings(const char *const *strings, size_t count, bool json, st
     if (!json)
         return true;
     cJSON *list = cJSON_CreateStringArray(strings, (int)count);
-    bool done = add_printed(list, out, error);
-    cJSON_Delete(list);
-    return done;
+    return json_print(list, list != NULL, out) || error_set(error, ERROR_RUN, "--json: out of memory");
 }
 
 static bool list_instances(const struct kernel_options *options, bool json, struct text *out, struct error *error) {

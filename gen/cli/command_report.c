@@ -6,22 +6,36 @@
 #include "kernels.h"
 #include "layout.h"
 #include "report.h"
+#include "report_svg.h"
 #include "words.h"
 
 struct report_arguments {
-    const char *symbol;
-    double clock_ghz;
+    const char *symbol, *object, *svg;
+    double clock_ghz, bandwidth_gbs;
     int64_t compute_units;
     struct option_list shapes;
     bool json, layout, run;
 };
 
-static bool report_one(const struct report_request *request, bool json, bool more, struct error *error) {
+static bool write_svg(const struct report *report, const char *path, struct error *error) {
+    struct text text = {0};
+    bool done = report_svg(report, &text, error) && file_write(path, text.bytes, text.length, error);
+    text_free(&text);
+    return done;
+}
+
+static bool report_one(const struct report_request *request, const struct report_arguments *own, bool more,
+                       struct error *error) {
     struct report report;
     struct text text = {0};
+    bool json = own->json;
     if (!report_run(request, &report, error))
         return false;
-    bool done = true;
+    bool done = !own->svg || write_svg(&report, own->svg, error);
+    if (!done) {
+        report_free(&report);
+        return false;
+    }
     if (json)
         done = report_json(&report, &text, error);
     else
@@ -56,30 +70,49 @@ static bool check_file_options(const struct kernel_options *kernel, const char *
     return true;
 }
 
-static bool report_files(const struct arguments *arguments, struct report_request *request, bool json,
-                         struct error *error) {
+/* A picture is of one kernel. */
+static bool check_one(const struct report_arguments *own, size_t kernels, struct error *error) {
+    if (own->svg && kernels != 1)
+        return error_set(error, ERROR_USAGE, "--svg: expected one kernel, which is drawn, got %zu; shorten the lists",
+                         kernels);
+    if (own->object && kernels != 1)
+        return error_set(error, ERROR_USAGE,
+                         "--object: expected one kernel, whose place '%s' takes, got %zu; shorten the lists",
+                         own->object, kernels);
+    return true;
+}
+
+static bool report_files(const struct arguments *arguments, struct report_request *request, struct error *error) {
+    const struct report_arguments *own = arguments->own;
+    if (own->object)
+        return error_set(error, ERROR_USAGE,
+                         "--object: expected options that describe a kernel, got the file '%s'; leave out one of them",
+                         arguments->operands[0]);
     request->arch = arguments->kernel.arch;
-    if (!check_file_options(&arguments->kernel, arguments->operands[0], &request->wave, error))
+    if (!check_file_options(&arguments->kernel, arguments->operands[0], &request->wave, error) ||
+        !check_one(own, (size_t)arguments->operand_count, error))
         return false;
     for (int i = 0; i < arguments->operand_count; i++) {
         request->file = arguments->operands[i];
-        if (!report_one(request, json, i + 1 < arguments->operand_count, error))
+        if (!report_one(request, own, i + 1 < arguments->operand_count, error))
             return false;
     }
     return true;
 }
 
-static bool report_kernels(const struct arguments *arguments, struct report_request *request, bool json,
-                           struct error *error) {
+static bool report_kernels(const struct arguments *arguments, struct report_request *request, struct error *error) {
+    const struct report_arguments *own = arguments->own;
     struct kernels kernels;
-    if (request->symbol)
+    if (request->symbol && !own->object)
         return error_set(error, ERROR_USAGE, "--symbol: expected a file that holds '%s', got none; add FILE",
                          request->symbol);
-    bool done = kernels_open(&arguments->kernel, &kernels, error);
+    bool done = kernels_open(&arguments->kernel, &kernels, error) && check_one(own, kernels.count, error);
     request->engine = kernels.engine;
+    request->file = own->object;
+    request->arch = own->object ? arguments->kernel.arch : NULL;
     for (size_t i = 0; done && i < kernels.count; i++) {
         request->spec = &kernels.specs[i];
-        done = report_one(request, json, i + 1 < kernels.count, error);
+        done = report_one(request, own, i + 1 < kernels.count, error);
     }
     kernels_free(&kernels);
     return done;
@@ -92,6 +125,8 @@ static bool check_layout_options(const struct arguments *arguments, const struct
     const struct kernel_options *kernel = &arguments->kernel;
     const char *extra = own->json                ? "json"
                         : own->symbol            ? "symbol"
+                        : own->object            ? "object"
+                        : own->svg               ? "svg"
                         : request->clock_ghz > 0 ? "clock"
                         : kernel->set.count      ? "set"
                         : kernel->modifier       ? "modifier"
@@ -136,26 +171,25 @@ static bool report_layout(const struct arguments *arguments, const struct report
     return done;
 }
 
-/* --run and --shape go together, and with a kernel of ours. */
+/* --run needs a --shape, and both a kernel of ours. */
 static bool take_shapes(const struct arguments *arguments, struct verify_shape shapes[OPTION_LIST_MAX],
                         struct report_request *request, struct error *error) {
     const struct report_arguments *own = arguments->own;
-    if (!own->run && own->shapes.count)
-        return error_set(error, ERROR_USAGE, "--shape: expected --run beside it, got none; add --run");
-    if (!own->run)
+    if (!own->run && !own->shapes.count)
         return true;
     if (!own->shapes.count)
         return error_set(error, ERROR_USAGE,
                          "--run: expected --shape B,HQ,HK,SQ,SK, got none; name the problem that is to be run");
     if (own->layout || arguments->operand_count)
-        return error_set(error, ERROR_USAGE, "--run: expected options that describe a kernel, got %s%s%s; leave it out",
-                         own->layout ? "--layout" : "the file '", own->layout ? "" : arguments->operands[0],
-                         own->layout ? "" : "'");
+        return error_set(error, ERROR_USAGE, "--%s: expected options that describe a kernel, got %s%s%s; leave it out",
+                         own->run ? "run" : "shape", own->layout ? "--layout" : "the file '",
+                         own->layout ? "" : arguments->operands[0], own->layout ? "" : "'");
     for (int i = 0; i < own->shapes.count; i++)
         if (!words_shape(own->shapes.item[i], &shapes[i], error))
             return false;
     request->shapes = shapes;
     request->shape_count = (size_t)own->shapes.count;
+    request->run = own->run;
     request->values = &arguments->kernel.values;
     return true;
 }
@@ -166,19 +200,29 @@ static int run(const struct arguments *arguments) {
     struct verify_shape shapes[OPTION_LIST_MAX];
     struct report_request request = {.symbol = own->symbol, .compute_units = (int)own->compute_units};
     bool clock = own->clock_ghz == own->clock_ghz; /* not NAN: it was given */
+    bool bandwidth = own->bandwidth_gbs == own->bandwidth_gbs;
     bool done = true;
     if (clock && !(own->clock_ghz > 0))
         done = error_set(&error, ERROR_USAGE, "--clock: expected GHz above 0, got %g", own->clock_ghz);
     else if (own->compute_units && !clock)
         done = error_set(&error, ERROR_USAGE, "--compute-units: expected a clock beside it, got none; add --clock GHZ");
+    else if (bandwidth && !(own->bandwidth_gbs > 0))
+        done = error_set(&error, ERROR_USAGE, "--bandwidth: expected GB/s above 0, got %g", own->bandwidth_gbs);
+    else if (bandwidth && !own->shapes.count)
+        done = error_set(&error, ERROR_USAGE,
+                         "--bandwidth: expected a problem beside it, got none; add --shape "
+                         "B,HQ,HK,SQ,SK");
+    else if (own->svg && strcmp(own->svg, "-") == 0)
+        done = error_set(&error, ERROR_USAGE, "--svg: expected a file, got standard output, where the tables go");
     request.clock_ghz = clock ? own->clock_ghz : 0;
+    request.bandwidth_gbs = bandwidth ? own->bandwidth_gbs : 0;
     done = done && take_shapes(arguments, shapes, &request, &error);
     if (done && own->layout)
         done = report_layout(arguments, &request, &error);
     else if (done && arguments->operand_count)
-        done = report_files(arguments, &request, own->json, &error);
+        done = report_files(arguments, &request, &error);
     else if (done)
-        done = report_kernels(arguments, &request, own->json, &error);
+        done = report_kernels(arguments, &request, &error);
     return done ? 0 : cli_fail(&error);
 }
 
@@ -187,7 +231,7 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct report_arguments, symbol),
      .value = "NAME",
-     .help = "the kernel in FILE; default: its only one"},
+     .help = "the kernel in FILE or --object; default: its only one"},
     {.name = "clock",
      .kind = OPTION_REAL,
      .offset = offsetof(struct report_arguments, clock_ghz),
@@ -200,16 +244,33 @@ static const struct option_row options[] = {
      .minimum = 1,
      .maximum = 4096,
      .help = "with --clock: of the whole chip instead of one compute unit"},
+    {.name = "bandwidth",
+     .kind = OPTION_REAL,
+     .offset = offsetof(struct report_arguments, bandwidth_gbs),
+     .value = "GB/S",
+     .help = "with --shape: of the chip's memory; default: without --clock, of a product that has the chip"},
     {.name = "run",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct report_arguments, run),
-     .help = "execute the machine code for each --shape too: how often each block runs, and the bound of the whole "
-             "problem"},
+     .help = "execute the machine code for each --shape too: how often each block runs, conflicts of LDS banks, and "
+             "the bound of the whole problem"},
     {.name = "shape",
      .kind = OPTION_REPEATED,
      .offset = offsetof(struct report_arguments, shapes),
      .value = "B,HQ,HK,SQ,SK",
-     .help = "with --run: batch, query heads, key heads, query length, key length; repeatable"},
+     .help =
+         "a problem whose time is modelled, as arithmetic and memory bound it: batch, query heads, key heads, query "
+         "length, key length; repeatable"},
+    {.name = "object",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct report_arguments, object),
+     .value = "FILE",
+     .help = "read this code object or assembly text in place of what the compiler makes of the kernel"},
+    {.name = "svg",
+     .kind = OPTION_TEXT,
+     .offset = offsetof(struct report_arguments, svg),
+     .value = "FILE",
+     .help = "draw it too: how busy each pipe is in the body, and each --shape under the roofline of the chip"},
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct report_arguments, json),

@@ -48,7 +48,7 @@ static bool find_devices(const struct selftest_options *options, char *devices[S
     *count = selftest_find(devices, &why);
     if (*count == 0)
         error_set(error, ERROR_RUN,
-                  "selftest: expected a device, got none; HIP devices were looked for:\n%s\n--device emu:gfx1151 tests "
+                  "selftest: expected a device, got none; GPUs were looked for:\n%s\n--device emu:gfx1151 tests "
                   "on the emulated device",
                   why.bytes ? why.bytes : "out of memory");
     text_free(&why);
@@ -106,7 +106,7 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct selftest_options, devices),
      .value = "NAME,...",
-     .help = "hip:1, emu:gfx1151, ...; default: every HIP device"},
+     .help = "hip:1, cuda, emu:gfx1151, ...; default: every GPU"},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_TEXT,
@@ -124,7 +124,7 @@ const struct command command_selftest = {
     .name = "selftest",
     .summary = "verify and time a few kernels on every GPU, for a report",
     .details =
-        "Verifies a short list of kernels (f16 and bf16, causal and not, waves of 32 and 64) on every HIP device, "
+        "Verifies a short list of kernels (f16 and bf16, causal and not, waves of 32 and 64) on every GPU, "
         "times them there, and writes what came of it with the versions of everything that had a part: a text to "
         "read, and to attach to a report about a chip. The exit status is 1 if a kernel is wrong or no device is "
         "there.",

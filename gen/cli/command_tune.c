@@ -12,6 +12,7 @@
 #include "output.h"
 #include "shape_key.h"
 #include "tune.h"
+#include "tune_model.h"
 #include "words.h"
 #include "workers.h"
 
@@ -22,7 +23,7 @@ struct tune_options {
     struct option_list shapes, libraries;
     const char *device, *output;
     int64_t rounds, warmup, seed, jobs;
-    bool json;
+    bool json, model;
 };
 
 /* A member that could not be made, and why. */
@@ -50,10 +51,31 @@ struct tuning {
     size_t fact_count;
     struct tune_outcome *outcomes;
     size_t outcome_count;
+    struct tune_candidate *candidates; /* with --model, in place of a library: one for each emitted instance */
+    struct kernel_options swept;       /* with --model: with the lists of knobs that were not given */
 };
 
 /* ---- The command line ----------------------------------------------------------------------------------------------
  */
+
+/* Nothing is run by the model. */
+static bool check_model_options(const struct arguments *arguments, struct error *error) {
+    const struct tune_options *options = arguments->own;
+    const char *arch = arguments->kernel.arch;
+    const char *extra = options->device            ? "device"
+                        : options->libraries.count ? "library"
+                        : options->rounds          ? "rounds"
+                        : options->warmup          ? "warmup"
+                                                   : NULL;
+    if (extra)
+        return error_set(error, ERROR_USAGE, "--%s: expected nothing that runs beside --model; leave out one of them",
+                         extra);
+    if (!arch || strchr(arch, ','))
+        return error_set(error, ERROR_USAGE,
+                         "--arch: expected one chip beside --model, got %s%s%s; write --arch gfx1151",
+                         arch ? "'" : "none", arch ? arch : "", arch ? "'" : "");
+    return true;
+}
 
 static bool check_options(const struct arguments *arguments, struct tuning *tuning, struct error *error) {
     const struct tune_options *options = arguments->own;
@@ -77,6 +99,8 @@ static bool check_options(const struct arguments *arguments, struct tuning *tuni
                              spec_fields[id].option);
     if (options->output && strcmp(options->output, "-") == 0)
         return error_set(error, ERROR_USAGE, "-o: expected a file, which choices are merged into, got standard output");
+    if (options->model && !check_model_options(arguments, error))
+        return false;
     return !options->device || words_device(options->device, error);
 }
 
@@ -120,14 +144,24 @@ static bool reject(struct tuning *tuning, const struct spec *spec, const char *r
     return spec_key(spec, &added->key, error);
 }
 
+/* Tells of those that compute what the outcome is of. */
+static bool add_rejected(const struct tuning *tuning, struct tune_outcome *outcome, struct error *error) {
+    for (size_t i = 0; i < tuning->rejected_count; i++)
+        if (fmha_key_equal(&tuning->rejected[i].key, &outcome->key) &&
+            !tune_outcome_add(outcome, tuning->rejected[i].instance, tuning->rejected[i].reason))
+            return error_set(error, ERROR_RUN, "tune: out of memory");
+    return true;
+}
+
 /* Every kind of problem once. */
 static bool note_facts(struct tuning *tuning, const struct spec *spec, struct error *error) {
     struct fmha_key key, other;
     if (!spec_key(spec, &key, error))
         return false;
-    if (strcmp(spec_word(spec, SPEC_OP), "forward") != 0)
-        return error_set(error, ERROR_USAGE, "--op: expected forward, which can be tuned, got '%s'",
-                         spec_word(spec, SPEC_OP));
+    const int32_t op = spec->value[SPEC_OP];
+    if (op != SPEC_OP_FORWARD && !(tuning->options->model && (op == SPEC_OP_DECODE || op == SPEC_OP_MLA)))
+        return error_set(error, ERROR_USAGE, "--op: expected forward%s, which can be tuned, got '%s'",
+                         tuning->options->model ? ", decode or mla" : "", spec_word(spec, SPEC_OP));
     for (size_t i = 0; i < tuning->fact_count; i++)
         if (spec_key(&tuning->facts[i], &other, error) && fmha_key_equal(&key, &other))
             return true;
@@ -141,7 +175,7 @@ static bool note_facts(struct tuning *tuning, const struct spec *spec, struct er
 /* Emits the members that the templates accept; the others are told of. */
 static bool emit_members(struct tuning *tuning, struct error *error) {
     struct kernels *kernels = &tuning->kernels;
-    struct kernel_options options = tuning->arguments->kernel;
+    struct kernel_options options = tuning->options->model ? tuning->swept : tuning->arguments->kernel;
     if (!options.arch)
         options.arch = tuning->info.arch;
     if (!kernels_open(&options, kernels, error))
@@ -162,6 +196,73 @@ static bool emit_members(struct tuning *tuning, struct error *error) {
     }
     kernels->count = kernels->emitted;
     return true;
+}
+
+/* ---- By the model --------------------------------------------------------------------------------------------------
+ */
+
+/* Without lists of knobs, those of a tile are swept. */
+static void sweep_knobs(struct tuning *tuning) {
+    static const struct {
+        enum spec_field_id id;
+        const char *list;
+        bool forward; /* alone: rows of decoding are a fact */
+    } rows[] = {{SPEC_BLOCK_M, "64,128,256", true}, {SPEC_BLOCK_K, "16,32,64", false}, {SPEC_WAVES, "2,4,8", false}};
+    struct kernel_options *options = &tuning->swept;
+    *options = tuning->arguments->kernel;
+    for (int id = 0; id < SPEC_FIELD_COUNT; id++)
+        if (options->field[id] && spec_fields[id].knob)
+            return;
+    const char *op = options->field[SPEC_OP] ? options->field[SPEC_OP] : "forward";
+    bool forward = strcmp(op, "forward") == 0,
+         attention = forward || strcmp(op, "decode") == 0 || strcmp(op, "mla") == 0;
+    for (size_t i = 0; attention && i < sizeof rows / sizeof *rows; i++)
+        if (forward || !rows[i].forward)
+            options->field[rows[i].id] = rows[i].list;
+}
+
+static void look_at(void *context, int item) {
+    struct tuning *tuning = context;
+    tune_model_look(&tuning->candidates[item], tuning->shapes, (size_t)tuning->options->shapes.count);
+}
+
+static const char *candidate_label(void *context, int item) {
+    const struct tuning *tuning = context;
+    return tuning->candidates[item].instance->name;
+}
+
+/* Which tiles modifiers leave out the model does not know. */
+static bool check_model_shapes(const struct tuning *tuning, struct error *error) {
+    for (size_t i = 0; i < tuning->fact_count; i++)
+        for (int j = 0; j < tuning->options->shapes.count; j++) {
+            struct spec spec = tuning->facts[i];
+            spec.value[SPEC_GQA] = 1; /* a knob: of each candidate by itself */
+            if (!report_estimate_check(&spec, &tuning->shapes[j],
+                                       "leave out --model and tune on --device isa:CHIP, which counts them", error))
+                return false;
+        }
+    return true;
+}
+
+static bool model_members(struct tuning *tuning, struct error *error) {
+    const struct kernels *kernels = &tuning->kernels;
+    tuning->candidates = calloc(kernels->count + 1, sizeof *tuning->candidates);
+    if (!tuning->candidates)
+        return error_set(error, ERROR_RUN, "tune: out of memory");
+    for (size_t i = 0; i < kernels->count; i++)
+        tuning->candidates[i] =
+            (struct tune_candidate){.instance = &kernels->instances[i], .reason = "interrupted before it was compiled"};
+    workers_run(&(struct workers){(int)kernels->count, tuning->options->jobs, look_at, candidate_label, tuning});
+    return true;
+}
+
+static bool model_one(struct tuning *tuning, const struct spec *spec, int shape, struct error *error) {
+    struct tune_outcome *outcome = &tuning->outcomes[tuning->outcome_count++];
+    outcome->shape = tuning->shapes[shape];
+    if (!spec_key(spec, &outcome->key, error) ||
+        !tune_model_rank(tuning->candidates, tuning->kernels.count, (size_t)shape, outcome, error))
+        return false;
+    return add_rejected(tuning, outcome, error);
 }
 
 static void compile_entry(void *context, int item) {
@@ -260,11 +361,7 @@ static bool tune_one(struct tuning *tuning, const struct spec *spec, const struc
     if (terminal)
         fprintf(stderr, "\r\033[K");
     tuning->outcome_count += done;
-    for (size_t i = 0; done && i < tuning->rejected_count; i++)
-        if (fmha_key_equal(&tuning->rejected[i].key, &outcome->key) &&
-            !tune_outcome_add(outcome, tuning->rejected[i].instance, tuning->rejected[i].reason))
-            done = error_set(error, ERROR_RUN, "tune: out of memory");
-    return done;
+    return done && add_rejected(tuning, outcome, error);
 }
 
 static bool tune_all(struct tuning *tuning, struct error *error) {
@@ -274,7 +371,8 @@ static bool tune_all(struct tuning *tuning, struct error *error) {
         return error_set(error, ERROR_RUN, "tune: out of memory");
     for (size_t i = 0; i < tuning->fact_count; i++)
         for (size_t j = 0; j < shapes; j++)
-            if (!tune_one(tuning, &tuning->facts[i], &tuning->shapes[j], error))
+            if (tuning->options->model ? !model_one(tuning, &tuning->facts[i], (int)j, error)
+                                       : !tune_one(tuning, &tuning->facts[i], &tuning->shapes[j], error))
                 return false;
     return true;
 }
@@ -305,12 +403,18 @@ static bool tell(const struct tuning *tuning, const char *path, struct error *er
     struct text text = {0};
     char about[256];
     bool done = true;
-    fmha_device_about(tuning->device, about, sizeof about);
+    if (tuning->options->model)
+        snprintf(about, sizeof about, TUNE_MODEL_VERSION);
+    else
+        fmha_device_about(tuning->device, about, sizeof about);
     if (tuning->options->json) {
         done = tune_json(tuning->outcomes, tuning->outcome_count, tuning->device_name, about, path ? path : "", &text,
                          error);
     } else {
-        text_printf(&text, "%s, %s, %s\n\n", tuning->device_name, tuning->info.name, about);
+        if (tuning->options->model)
+            text_printf(&text, "%s, by the %s: modelled, nothing was measured\n\n", tuning->info.arch, about);
+        else
+            text_printf(&text, "%s, %s, %s\n\n", tuning->device_name, tuning->info.name, about);
         for (size_t i = 0; i < tuning->outcome_count; i++) {
             tune_table(&tuning->outcomes[i], &text);
             text_puts(&text, "\n");
@@ -329,6 +433,8 @@ static bool find_file(const struct tuning *tuning, char path[PATH_MAX], struct e
     struct fmha_choices there = {0};
     if (tuning->options->output)
         snprintf(path, PATH_MAX, "%s", tuning->options->output);
+    else if (tuning->options->model)
+        return true; /* what nobody ran does not get among the user's own */
     else if (!fmha_choices_own_path(tuning->info.arch, path, PATH_MAX))
         return true; /* saving says what is wrong with it */
     bool done =
@@ -337,12 +443,20 @@ static bool find_file(const struct tuning *tuning, char path[PATH_MAX], struct e
     return done;
 }
 
-/* What was measured is told of, whether it can be kept or not. */
+static bool save(const struct tuning *tuning, const char *path, struct error *error) {
+    if (tuning->options->model)
+        return tune_model_save(tuning->outcomes, tuning->outcome_count, tuning->info.arch, path, error);
+    return fmha_device_save_choices(tuning->device, tuning->options->output) == FMHA_OK ||
+           error_set(error, ERROR_RUN, "%s", fmha_last_error());
+}
+
+/* What was found is told of, whether it can be kept or not. */
 static bool save_and_tell(const struct tuning *tuning, const char *path, struct error *error) {
     struct error ignored;
-    if (fmha_device_save_choices(tuning->device, tuning->options->output) == FMHA_OK)
+    if (tuning->options->model && !tuning->options->output)
+        return tell(tuning, NULL, error);
+    if (save(tuning, path, error))
         return tell(tuning, path, error);
-    error_set(error, ERROR_RUN, "%s", fmha_last_error());
     tell(tuning, NULL, &ignored);
     return false;
 }
@@ -359,9 +473,20 @@ static int run(const struct arguments *arguments) {
     tuning->options = arguments->own;
     tuning->library.lock = -1;
     setenv("FMHA_GENERATOR", "off", 1); /* what is run is what was asked for */
-    bool done = check_options(arguments, tuning, &error) && open_device(tuning, &error) &&
-                find_file(tuning, path, &error) && emit_members(tuning, &error) && add_libraries(tuning, &error) &&
-                tune_all(tuning, &error) && save_and_tell(tuning, path, &error);
+    bool done = check_options(arguments, tuning, &error);
+    if (tuning->options->model) {
+        tuning->info.arch = arguments->kernel.arch;
+        snprintf(tuning->device_name, sizeof tuning->device_name, "model");
+        sweep_knobs(tuning);
+    }
+    done = done && (tuning->options->model || open_device(tuning, &error)) && find_file(tuning, path, &error) &&
+           emit_members(tuning, &error) &&
+           (tuning->options->model ? check_model_shapes(tuning, &error) && model_members(tuning, &error)
+                                   : add_libraries(tuning, &error)) &&
+           tune_all(tuning, &error) && save_and_tell(tuning, path, &error);
+    for (size_t i = 0; tuning->candidates && i < tuning->kernels.count; i++)
+        tune_candidate_free(&tuning->candidates[i]);
+    free(tuning->candidates);
     for (size_t i = 0; i < tuning->outcome_count; i++)
         tune_outcome_free(&tuning->outcomes[i]);
     free(tuning->outcomes);
@@ -379,7 +504,12 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct tune_options, device),
      .value = "NAME",
-     .help = "hip (default) or hip:1, measured; emu:gfx1151, counted. --arch may then be left out"},
+     .help = "hip (default), hip:1 or cuda, measured; emu:gfx1151, counted. --arch may then be left out"},
+    {.name = "model",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(struct tune_options, model),
+     .help = "no device: compile every member for the chip of --arch and rank by the issue bound of 'fmhagen report'; "
+             "without knobs, sweep those of the tile"},
     {.name = "shape",
      .kind = OPTION_REPEATED,
      .offset = offsetof(struct tune_options, shapes),
@@ -395,7 +525,8 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct tune_options, output),
      .value = "FILE",
-     .help = "where the choices are merged into; default: choices/CHIP beside the cache, which libfmha reads"},
+     .help = "where the choices are merged into; default: choices/CHIP beside the cache, which libfmha reads; with "
+             "--model none"},
     {.name = "rounds",
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct tune_options, rounds),

@@ -51,9 +51,10 @@ static bool check_object(const struct verify_arguments *own, struct error *error
         return error_set(error, ERROR_USAGE,
                          "--object: expected no --source beside it, got '%s'; leave out one of them", own->source);
     if (!own->device || strncmp(own->device, "emu", 3) == 0)
-        return error_set(error, ERROR_USAGE,
-                         "--object: expected --device isa or hip, which run code objects, got %s; add --device isa",
-                         own->device ? own->device : "emu");
+        return error_set(
+            error, ERROR_USAGE,
+            "--object: expected --device isa, hip or cuda, which run code objects, got %s; add --device isa",
+            own->device ? own->device : "emu");
     return true;
 }
 
@@ -301,7 +302,7 @@ static const struct option_row options[] = {
      .kind = OPTION_NUMBER,
      .offset = offsetof(struct verify_arguments, splits),
      .value = "N",
-     .minimum = 0,
+     .minimum = 1,
      .maximum = 65536,
      .help = "with --op decode and mla: workgroups that share the keys of a row; default: each case its own"},
     {.name = "inputs",
@@ -355,7 +356,7 @@ static const struct option_row options[] = {
      .offset = offsetof(struct verify_arguments, device),
      .value = "NAME",
      .help = "emu (default): the emulated device of the kernel's chip; isa: its machine code, executed here; "
-             "emu:gfx1151, isa:gfx1151, hip, hip:1"},
+             "emu:gfx1151, isa:gfx1151, hip, hip:1, cuda"},
     {.name = "source",
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, source),
@@ -365,9 +366,9 @@ static const struct option_row options[] = {
      .kind = OPTION_TEXT,
      .offset = offsetof(struct verify_arguments, object),
      .value = "FILE",
-     .help =
-         "with --device isa or hip: run the kernel in this code object (.hsaco) in place of what the compiler makes "
-         "now"},
+     .help = "with --device isa, hip or cuda: run the kernel in this code object (.hsaco) in place of what the "
+             "compiler makes "
+             "now"},
     {.name = "fail-fast",
      .kind = OPTION_FLAG,
      .offset = offsetof(struct verify_arguments, fail_fast),

@@ -1,5 +1,6 @@
 #include "words.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +22,29 @@ static bool parse_numbers(const char *text, int64_t *const *member, int count, u
     return true;
 }
 
+/* `form` names the numbers and what each is. */
+static bool refuse_numbers(const char *option, const char *form, const char *text, struct error *error) {
+    return error_set(error, ERROR_USAGE,
+                     "--%s: expected %s, got '%s'; write such numbers, whole and up to 2147483647, with commas between",
+                     option, form, text);
+}
+
 bool words_shape(const char *text, struct verify_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->batch, &shape->heads_q, &shape->heads_k, &shape->seqlen_q, &shape->seqlen_k};
     return parse_numbers(text, member, 5, 6) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; "
-                     "heads 1 and up, the others 0 and up), got '%s'",
-                     text);
+           refuse_numbers("shape",
+                          "B,HQ,HK,SQ,SK (batch, query heads, key heads, query and key lengths; heads 1 and up, the "
+                          "others 0 and up)",
+                          text, error);
 }
 
 bool words_heads(const char *text, struct verify_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->heads_q, &shape->heads_k};
     *shape = (struct verify_shape){0};
     return parse_numbers(text, member, 2, 3) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected HQ,HK (query heads and key heads, 1 and up) beside --q-lens and --k-lens, or "
-                     "B,HQ,HK,SQ,SK, got '%s'",
-                     text);
+           refuse_numbers("shape",
+                          "HQ,HK (query heads and key heads, 1 and up) beside --q-lens and --k-lens, or B,HQ,HK,SQ,SK",
+                          text, error);
 }
 
 bool words_lengths(const char *option, const char *text, int64_t **lengths, int64_t *count, struct error *error) {
@@ -52,8 +59,7 @@ bool words_lengths(const char *option, const char *text, int64_t **lengths, int6
     for (int64_t index = 0; done && index < *count; index++)
         member[index] = &(*lengths)[index];
     if (done && !parse_numbers(text, member, (int)*count, 0))
-        done = error_set(error, ERROR_USAGE, "--%s: expected the length of each sequence (5,0,33), 0 and up, got '%s'",
-                         option, text);
+        done = refuse_numbers(option, "the length of each sequence (5,0,33), 0 and up", text, error);
     free(member);
     if (!done) {
         free(*lengths);
@@ -65,52 +71,54 @@ bool words_lengths(const char *option, const char *text, int64_t **lengths, int6
 bool words_pack_shape(const char *text, struct verify_pack_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
     return parse_numbers(text, member, 4, 2) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected B,H,S,D (batch, heads, length and head dimension; heads 1 and up, the others 0 "
-                     "and up), got '%s'",
-                     text);
+           refuse_numbers("shape",
+                          "B,H,S,D (batch, heads, length and head dimension; heads 1 and up, the others 0 and up)",
+                          text, error);
 }
 
 bool words_append_shape(const char *text, struct verify_append_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen_new, &shape->seqlen_k};
-    return (parse_numbers(text, member, 4, 2) && shape->seqlen_new <= shape->seqlen_k) ||
-           error_set(
-               error, ERROR_USAGE,
-               "--shape: expected B,H,N,S (batch, key heads, new rows of a sequence, and the rows that it has room "
-               "for; heads 1 and up, the others 0 and up, S at least N), got '%s'",
-               text);
+    if (!parse_numbers(text, member, 4, 2))
+        return refuse_numbers("shape",
+                              "B,H,N,S (batch, key heads, new rows of a sequence, and the rows that it has room for; "
+                              "heads 1 and up, the others 0 and up, S at least N)",
+                              text, error);
+    return shape->seqlen_new <= shape->seqlen_k ||
+           error_set(error, ERROR_USAGE,
+                     "--shape: expected room for the new rows, S at least N of B,H,N,S, got '%s'; make S at least "
+                     "%" PRId64,
+                     text, shape->seqlen_new);
 }
 
 bool words_quantize_shape(const char *text, struct verify_quantize_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->batch, &shape->heads, &shape->seqlen};
     return parse_numbers(text, member, 3, 2) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected B,H,S (batch, heads and length; heads 1 and up, the others 0 and up), got '%s'",
-                     text);
+           refuse_numbers("shape", "B,H,S (batch, heads and length; heads 1 and up, the others 0 and up)", text, error);
 }
 
 bool words_merge_shape(const char *text, struct verify_merge_shape *shape, struct error *error) {
     int64_t *const member[] = {&shape->splits, &shape->batch, &shape->heads, &shape->seqlen, &shape->head_dim};
     return parse_numbers(text, member, 5, 20) ||
-           error_set(error, ERROR_USAGE,
-                     "--shape: expected N,B,H,S,D (partial results, batch, heads, length and head dimension; heads and "
-                     "head dimension 1 and up, the others 0 and up), got '%s'",
-                     text);
+           refuse_numbers("shape",
+                          "N,B,H,S,D (partial results, batch, heads, length and head dimension; heads and head "
+                          "dimension 1 and up, the others 0 and up)",
+                          text, error);
 }
 
 bool words_device(const char *device, struct error *error) {
-    static const char *const drivers[] = {"emu", "isa", "hip"};
+    static const char *const drivers[] = {"emu", "isa", "hip", "cuda"};
     size_t length = strcspn(device, ":");
     const char *selector = device[length] ? device + length + 1 : NULL;
     bool chip = length == 3 && (strncmp(device, drivers[0], length) == 0 || strncmp(device, drivers[1], length) == 0);
-    bool hip = length == 3 && strncmp(device, drivers[2], length) == 0;
+    bool gpu = (length == 3 && strncmp(device, drivers[2], length) == 0) ||
+               (length == 4 && strncmp(device, drivers[3], length) == 0);
     if ((chip && (!selector || *selector)) ||
-        (hip && (!selector || (*selector && !selector[strspn(selector, "0123456789")]))))
+        (gpu && (!selector || (*selector && !selector[strspn(selector, "0123456789")]))))
         return true;
     char driver[16];
     snprintf(driver, sizeof driver, "%.*s", (int)length, device);
     const char *nearest = text_nearest(driver, drivers, sizeof drivers / sizeof *drivers);
     return error_set(error, ERROR_USAGE,
-                     "--device: expected emu, emu:ARCH, isa, isa:ARCH, hip or hip:N, got '%s'%s%s%s", device,
-                     nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                     "--device: expected emu, emu:ARCH, isa, isa:ARCH, hip, hip:N, cuda or cuda:N, got '%s'%s%s%s",
+                     device, nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

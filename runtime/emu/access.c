@@ -79,12 +79,30 @@ COLD static void report_not_arrived(emu_lane *lane, const emu_wave *loader, size
         write ? "writes" : "reads", emu_address_text(lane, lane->lds_begin + place, where), loader->number);
 }
 
+COLD static void report_arriving(emu_lane *lane, unsigned item, size_t place, bool write, const void *at) {
+    char where[EMU_ADDRESS_BYTES];
+    const emu_lane *copier = &lane->wave->worker->lanes[item];
+    emu_report_access(
+        lane, "lds-not-arrived", at,
+        "wait in the thread that copies, by cp.async.wait_group for the group that it has committed, before "
+        "the barrier",
+        "%s %s, which a cp.async of wave %u, lane %u, fills and no wait of that thread has ended",
+        write ? "writes" : "reads", emu_address_text(lane, lane->lds_begin + place, where), copier->wave->number,
+        copier->seen.index);
+}
+
 ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {
     emu_lds_detail detail;
     emu_lds_fault fault = write ? emu_lds_write(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail)
                                 : emu_lds_read(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail);
     if (__builtin_expect(fault != EMU_LDS_FINE, 0)) {
         report_lds(lane, fault, &detail, place, bytes, write, at);
+    }
+    for (size_t unit = place / EMU_COPY_BYTES; unit * EMU_COPY_BYTES < place + bytes && unit < EMU_LDS_UNITS; unit++) {
+        if (__builtin_expect(lane->lds->arriving[unit] != 0, 0)) {
+            report_arriving(lane, lane->lds->arriving[unit] - 1u, unit * EMU_COPY_BYTES, write, at);
+            break;
+        }
     }
     if (__builtin_expect(lane->wave->worker->lds_loads != 0, 0)) {
         const emu_wave *loader = emu_lds_loads_find(lane->wave->worker, place, bytes);

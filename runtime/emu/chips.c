@@ -6,7 +6,8 @@
 /* Compute units: of the largest product with the chip (Instinct MI60, MI100, one die of MI250X, MI300X, MI355X; Radeon
  * RX 6900 XT, 6700 XT, 6600 XT, Steam Deck, RX 6500 XT, 680M, Ryzen 7000; Radeon RX 7900 XTX, 7800 XT, 7600, 780M;
  * 890M, 8060S, 860M, 840M; Radeon RX 9060 XT, 9070 XT); of a generic target those of its smallest chip. Features:
- * LLVM's AMDGPU usage page, "Processors". */
+ * LLVM's AMDGPU usage page, "Processors". NVIDIA's: multiprocessors of A100, L40S and H100, and the shared memory that
+ * a block may ask for ("CUDA C++ Programming Guide", compute capabilities). */
 static const emu_chip chips[] = {
     {"gfx906", EMU_GCN5, 9, 64, 65536, false, "sramecc xnack"},
     {"gfx9-generic", EMU_GCN5, 9, 3, 65536, false, "xnack"},
@@ -35,6 +36,9 @@ static const emu_chip chips[] = {
     {"gfx1200", EMU_RDNA4, 12, 32, 65536, false, ""},
     {"gfx1201", EMU_RDNA4, 12, 64, 65536, false, ""},
     {"gfx12-generic", EMU_RDNA4, 12, 32, 65536, false, ""},
+    {"sm_80", EMU_NVIDIA, 0, 108, 166912, false, ""},
+    {"sm_89", EMU_NVIDIA, 0, 142, 101376, false, ""},
+    {"sm_90", EMU_NVIDIA, 0, 132, 232448, false, ""},
 };
 enum { CHIP_COUNT = sizeof chips / sizeof chips[0], NAME_MAX_LENGTH = 31 };
 

@@ -6,12 +6,19 @@
 #include <stddef.h>
 
 /* Bits, so that a device may say which it runs. */
-typedef enum emu_family { EMU_RDNA3 = 1, EMU_RDNA4 = 2, EMU_CDNA = 4, EMU_RDNA2 = 8, EMU_GCN5 = 16 } emu_family;
+typedef enum emu_family {
+    EMU_RDNA3 = 1,
+    EMU_RDNA4 = 2,
+    EMU_CDNA = 4,
+    EMU_RDNA2 = 8,
+    EMU_GCN5 = 16,
+    EMU_NVIDIA = 32
+} emu_family;
 
 typedef struct emu_chip {
     const char *arch;
     emu_family family;
-    unsigned major; /* for __GFX11__ */
+    unsigned major; /* for __GFX11__; 0: of no AMD family */
     int compute_units;
     size_t lds_bytes_workgroup;
     bool matrix_flushes;  /* matrix instructions take subnormals for zeros */

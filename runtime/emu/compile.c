@@ -1,5 +1,4 @@
 /* From HIP text to a shared object of the host. */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -229,7 +228,11 @@ static fmha_status build_command(const fmha_compiler *compiler, const emu_chip *
     for (char *at = built->chip_macro + strlen("-D"); *at != '\0'; at++) {
         *at = *at == '-' ? '_' : *at;
     }
-    snprintf(built->family_macro, sizeof built->family_macro, "-D__GFX%u__=1", chip->major);
+    if (chip->family == EMU_NVIDIA) {
+        snprintf(built->family_macro, sizeof built->family_macro, "-DFMHA_EMU_NVIDIA=1");
+    } else {
+        snprintf(built->family_macro, sizeof built->family_macro, "-D__GFX%u__=1", chip->major);
+    }
     add_words(built, (const char *const[]){compiler->path, NULL});
     add_words(built, always);
     add_words(built, (const char *const[]){built->wave, built->arch, built->chip_macro, built->family_macro, NULL});
@@ -356,53 +359,18 @@ fmha_status emu_compile_identity(const emu_chip *chip, int wave, bool checks, ch
 
 /* ---- Compilation ----------------------------------------------------------------------------------------- */
 
-static bool is_identifier(const char *word) {
-    if (word == NULL || !(isalpha((unsigned char)word[0]) || word[0] == '_') || strlen(word) > 400) {
-        return false;
-    }
-    for (const char *at = word; *at != '\0'; at++) {
-        if (!isalnum((unsigned char)*at) && *at != '_') {
-            return false;
-        }
-    }
-    return true;
-}
-
-static fmha_status check(const fmha_source *source) {
-    if (source->text == NULL) {
-        return emu_fail(FMHA_ERROR_ARGUMENT, "source: expected a text, got NULL: give the kernel's HIP text");
-    }
-    if (!is_identifier(source->symbol)) {
-        return emu_fail(FMHA_ERROR_ARGUMENT,
-                        "source: expected a kernel's name as symbol, got \"%s\": give the name of the "
-                        "__global__ function",
-                        source->symbol != NULL ? source->symbol : "(null)");
-    }
+fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, bool checks, void **image,
+                        size_t *image_bytes) {
+    *image = NULL;
+    *image_bytes = 0;
     if (strstr(source->text, source->symbol) == NULL) {
         return emu_fail(FMHA_ERROR_ARGUMENT,
                         "source: expected a text with the kernel \"%s\", got one without that word: "
                         "check text and symbol",
                         source->symbol);
     }
-    if (source->wave != 32 && source->wave != 64) {
-        return emu_fail(FMHA_ERROR_ARGUMENT,
-                        "source: expected wave 32 or 64, got %d: give the wave size that %s was made "
-                        "for",
-                        source->wave, source->symbol);
-    }
-    return FMHA_OK;
-}
-
-fmha_status emu_compile(const emu_chip *chip, const fmha_source *source, bool checks, void **image,
-                        size_t *image_bytes) {
-    *image = NULL;
-    *image_bytes = 0;
-    fmha_status status = check(source);
-    if (status != FMHA_OK) {
-        return status;
-    }
     folder private_folder;
-    status = make_folder(&private_folder);
+    fmha_status status = make_folder(&private_folder);
     if (status != FMHA_OK) {
         return status;
     }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banks.h"
 #include "emu.h"
 
 static const char *const total_names[EMU_COUNT_TOTALS] = {
@@ -75,6 +74,9 @@ void emu_count_end(emu_counters *counters, const emu_memory *memory) {
 
 bool emu_count_worker_begin(emu_worker *worker) {
     worker->count = calloc(1, sizeof *worker->count);
+    if (worker->count != NULL) {
+        worker->count->banks = emu_banks_of(worker->launch->chip->arch);
+    }
     return worker->count != NULL;
 }
 
@@ -194,7 +196,7 @@ static void add_instruction(struct emu_count *count, const emu_count_site *site,
         for (unsigned lane = 0; lane < FMHA_EMU_WAVE_MAX; lane++) {
             places[lane] = (uint32_t)(instruction->place[lane] + skip);
         }
-        emu_bank_cycles taken = emu_banks_serve(instruction->lanes, places, bytes);
+        emu_bank_cycles taken = emu_banks_serve(count->banks, instruction->lanes, places, bytes, site->write);
         count->total[site->write ? EMU_COUNT_LDS_WRITES : EMU_COUNT_LDS_READS]++;
         count->total[site->write ? EMU_COUNT_LDS_BYTES_WRITTEN : EMU_COUNT_LDS_BYTES_READ] +=
             bytes * (unsigned)__builtin_popcountll(instruction->lanes);

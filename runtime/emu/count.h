@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "banks.h"
 #include "engine.h"
 #include "traffic.h"
 
@@ -44,6 +45,7 @@ enum {
 
 /* A worker's account of one launch. */
 struct emu_count {
+    const emu_bank_rule *banks;
     uint64_t total[EMU_COUNT_TOTALS];
     emu_count_site sites[EMU_COUNT_SITES];
     unsigned used[EMU_COUNT_SITES]; /* sites with instructions that are not added up yet */

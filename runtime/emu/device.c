@@ -34,8 +34,9 @@ static fmha_status device_open(const char *selector, void **state, fmha_device_i
     if (opened == NULL) {
         return emu_fail(FMHA_ERROR_MEMORY, "emu: out of memory for a device");
     }
-    fmha_status status = emu_state_open(&opened->common, "emu", EMU_GCN5 | EMU_RDNA2 | EMU_RDNA3 | EMU_RDNA4 | EMU_CDNA,
-                                        "FMHA_EMU", "emulated", selector);
+    fmha_status status =
+        emu_state_open(&opened->common, "emu", EMU_GCN5 | EMU_RDNA2 | EMU_RDNA3 | EMU_RDNA4 | EMU_CDNA | EMU_NVIDIA,
+                       "FMHA_EMU", "emulated", selector);
     if (status != FMHA_OK) {
         free(opened);
         return status;
@@ -192,19 +193,13 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
     return run(owner, kernel, config, owner->common.count ? &owner->counters : NULL);
 }
 
-/* Counts a launch of its own. One that has findings costs nothing that could be told: it is wrong. */
+/* Counts a launch of its own. */
 static fmha_status measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
     device *owner = state;
-    const emu_findings *findings = &owner->common.findings;
-    size_t before = findings->count;
-    unsigned long long times = emu_findings_times(findings);
+    const emu_state_mark before = emu_state_mark_here(&owner->common);
     emu_counters_clear(&owner->measured);
     fmha_status status = run(owner, kernel, config, &owner->measured);
-    emu_state_synchronize(state, config->stream);                    /* older findings are no fault of this launch */
-    if (status == FMHA_OK && emu_findings_times(findings) > times) { /* a new finding, or one that is known once more */
-        const emu_finding *found = &findings->list[findings->count > before ? before : 0];
-        status = emu_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
-    }
+    status = emu_state_measured(&owner->common, before, config->stream, status);
     return status == FMHA_OK ? emu_counters_cycles(&owner->measured, amount) : status;
 }
 

@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 6
+#define FMHA_EMU_ABI_VERSION 7
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +49,12 @@ enum fmha_emu_operation {
     FMHA_EMU_DS_READ_B64_TR_B16,
     FMHA_EMU_GLOBAL_LOAD_TR_B128,
     FMHA_EMU_GLOBAL_LOAD_LDS,
+    FMHA_EMU_MMA_M16N8K16_F16,
+    FMHA_EMU_MMA_M16N8K16_BF16,
+    FMHA_EMU_LDMATRIX,
+    FMHA_EMU_LDMATRIX_TRANS,
+    FMHA_EMU_SHFL_IDX,
+    FMHA_EMU_SHFL_BFLY,
     FMHA_EMU_OPERATION_COUNT
 };
 
@@ -114,6 +120,12 @@ struct fmha_emu_engine {
     void *(*lds_dynamic)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site);
     /* The wave waits until at most `left` of its loads from memory into LDS are under way. */
     void (*wait_lds_loads)(struct fmha_emu_lane *lane, unsigned left);
+    /* A lane's own copies from memory into LDS, and groups of them (copies.h); the first member of `immediate` says
+     * whether accesses are checked. */
+    void (*copy_begin)(struct fmha_emu_lane *lane, const struct fmha_emu_site *site, unsigned long to,
+                       unsigned long from, unsigned bytes);
+    void (*copy_commit)(struct fmha_emu_lane *lane);
+    void (*copy_wait)(struct fmha_emu_lane *lane, unsigned left);
     /* Before each access to memory (emu_access.h); `read` and `write` are indexed by the logarithm of the size. They
      * are jumped to, so that they return into the kernel, to the place of the access. */
     void (*read[5])(unsigned long address);

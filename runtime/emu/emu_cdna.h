@@ -11,9 +11,11 @@ FMHA_EMU_INLINE Float fmha_emu_mfma(const fmha_emu_site *site, Half a, Half b, F
                   "instruction takes of a lane");
     static_assert(sizeof(Float) == 4 * Floats && fmha_emu_same<fmha_emu_element<Float>, float>::value,
                   "C: expected a vector of 4 floats (16x16) or of 16 (32x32)");
+    /* As words: clang may take moves of __bf16 for conversions, for which libgcc 12 has no function. */
+    typedef unsigned Words __attribute__((ext_vector_type(Length / 2)));
     fmha_emu_this lane = fmha_emu_this_lane();
-    *(FMHA_EMU_OWN Half *)lane->a = a;
-    *(FMHA_EMU_OWN Half *)lane->b = b;
+    *(FMHA_EMU_OWN Words *)lane->a = fmha_emu_bits<Words>(a);
+    *(FMHA_EMU_OWN Words *)lane->b = fmha_emu_bits<Words>(b);
     *(FMHA_EMU_OWN Float *)lane->c = c;
     fmha_emu_meet(lane, site);
     return *(FMHA_EMU_OWN Float *)lane->c;

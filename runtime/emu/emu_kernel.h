@@ -167,6 +167,8 @@ struct fmha_emu_dim3 {
 #endif
 #elif defined(__GFX11__)
 #include "emu_rdna3.h"
+#elif defined(FMHA_EMU_NVIDIA)
+#include "emu_nvidia.h"
 #endif
 #if defined(__gfx942__) || defined(__gfx950__) || defined(__GFX12__)
 #include "emu_fp8.h"

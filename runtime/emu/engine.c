@@ -264,6 +264,9 @@ void emu_engine_fill(struct fmha_emu_engine *engine) {
         .lds = lds,
         .lds_dynamic = lds_dynamic,
         .wait_lds_loads = wait_lds_loads,
+        .copy_begin = emu_copy_begin,
+        .copy_commit = emu_copy_commit,
+        .copy_wait = emu_copy_wait,
         .read_bytes = emu_access_read_bytes,
         .write_bytes = emu_access_write_bytes,
         .copy = emu_access_copy,
@@ -308,6 +311,9 @@ static void set_lane(emu_worker *worker, unsigned number) {
     lane->current = worker->host.current;
     lane->lds = worker->lds;
     lane->lds_begin = (uintptr_t)worker->lds->area;
+    lane->copies = &worker->copies[number];
+    lane->copies->count = lane->copies->groups = 0;
+    lane->number = (uint16_t)number;
     lane->wave_mark = (uint8_t)(wave->number + 1);
     lane->lane_mark = (uint8_t)(seen->index + 1);
     memcpy(stack_block(worker, number) + EMU_STACK_GUARD, &lane, sizeof(emu_lane *));
@@ -449,14 +455,15 @@ static unsigned char *map(size_t bytes) {
 fmha_status emu_worker_init(emu_worker *worker) {
     memset(worker, 0, sizeof *worker);
     worker->lanes = aligned_alloc(alignof(emu_lane), EMU_LANES_MAX * sizeof *worker->lanes);
+    worker->copies = calloc(EMU_LANES_MAX, sizeof *worker->copies);
     worker->stacks_map = map(STACKS_BYTES + EMU_STACK_BLOCK);
     worker->stacks = worker->stacks_map; /* the first block boundary in it */
     worker->stacks += -(uintptr_t)worker->stacks & (EMU_STACK_BLOCK - 1);
     worker->lds = calloc(1, sizeof *worker->lds);
     worker->lds_map = map(LDS_MAP_BYTES);
     worker->signal_stack = malloc(SIGNAL_STACK_BYTES);
-    bool made = worker->lanes != NULL && worker->stacks_map != NULL && worker->lds != NULL && worker->lds_map != NULL &&
-                worker->signal_stack != NULL;
+    bool made = worker->lanes != NULL && worker->copies != NULL && worker->stacks_map != NULL && worker->lds != NULL &&
+                worker->lds_map != NULL && worker->signal_stack != NULL;
     for (size_t i = 0; made && i < EMU_LANES_MAX; i++) {
         made = mprotect(stack_block(worker, (unsigned)i), EMU_STACK_GUARD, PROT_NONE) == 0;
     }
@@ -476,6 +483,7 @@ fmha_status emu_worker_init(emu_worker *worker) {
 
 void emu_worker_free(emu_worker *worker) {
     free(worker->lanes);
+    free(worker->copies);
     free(worker->lds);
     free(worker->signal_stack);
     if (worker->stacks_map != NULL) {

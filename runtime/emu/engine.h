@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "chips.h"
+#include "copies.h"
 #include "emu_abi.h"
 #include "findings.h"
 #include "lds.h"
@@ -63,6 +64,8 @@ struct emu_lane {
     emu_lane **current;        /* its thread's emu_current, found without a look-up */
     emu_lds *lds;              /* the workgroup's, and where it begins */
     uintptr_t lds_begin;
+    emu_copies *copies;
+    uint16_t number;              /* in the workgroup */
     uint8_t wave_mark, lane_mark; /* in emu_lds's shadows */
 };
 
@@ -104,6 +107,7 @@ struct emu_worker {
     uintptr_t static_begin, static_end; /* the kernel's variables of this thread, once they are known */
     emu_launch *launch;
     emu_lane *lanes;
+    emu_copies *copies; /* of each lane */
     unsigned char *stacks, *stacks_map, *lds_map, *signal_stack;
     uint64_t random;
     unsigned long long group; /* the workgroup's number */

@@ -11,8 +11,9 @@
 enum {
     EMU_LDS_BLOCKS_MAX = 32,
     EMU_LDS_AREA_BYTES = 256 * 1024, /* more than any chip has, with the gaps; inaccessible memory stands around it */
-    EMU_LDS_GAP_BYTES = 256,         /* between blocks, so that what runs over the end of one meets no other */
-    EMU_LDS_TAIL_BYTES = 64          /* a load of a shadow's last word may read so much behind it */
+    EMU_LDS_UNITS = EMU_LDS_AREA_BYTES / 16, /* that copies fill */
+    EMU_LDS_GAP_BYTES = 256,                 /* between blocks, so that what runs over the end of one meets no other */
+    EMU_LDS_TAIL_BYTES = 64                  /* a load of a shadow's last word may read so much behind it */
 };
 
 /* Of emu_lds.state. */
@@ -34,6 +35,7 @@ typedef struct emu_lds {
     uint8_t wave_read[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES];
     uint8_t lane_wrote[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES]; /* of the running wave, since it last met */
     uint8_t lane_read[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES];
+    uint16_t arriving[EMU_LDS_UNITS]; /* of each 16 bytes: 1 + the work item whose copy is under way, or 0 */
     emu_lds_block blocks[EMU_LDS_BLOCKS_MAX];
     unsigned block_count;
     size_t used;  /* as the chip counts */

@@ -7,6 +7,8 @@
 
 #include "emu.h"
 
+#define FAR_BYTES ((size_t)1 << 40) /* an address so far from every buffer has nothing to do with any */
+
 /* Index of the first allocation that begins above `address`. */
 static size_t above(const emu_memory *memory, uintptr_t address) {
     size_t low = 0, high = memory->count;
@@ -130,16 +132,16 @@ void emu_memory_describe(const emu_memory *memory, const void *address, char *te
     size_t at = above(memory, value);
     const emu_allocation *before = at > 0 ? &memory->list[at - 1] : NULL;
     const emu_allocation *after = at < memory->count ? &memory->list[at] : NULL;
+    size_t past = before != NULL ? value - before->begin - before->bytes : SIZE_MAX;
+    size_t ahead = after != NULL ? after->begin - value : SIZE_MAX;
     if (before != NULL && value - before->begin < before->bytes) {
         emu_views_describe(&before->views, value - before->begin, text, text_bytes);
     } else if (value < 4096) {
         snprintf(text, text_bytes, "a null pointer plus %zu", (size_t)value);
-    } else if (before != NULL && (after == NULL || value - before->begin - before->bytes < after->begin - value)) {
-        snprintf(text, text_bytes, "%zu bytes past the end of \"%s\" (%zu bytes)",
-                 (size_t)(value - before->begin - before->bytes), before->label, before->bytes);
-    } else if (after != NULL) {
-        snprintf(text, text_bytes, "%zu bytes before \"%s\" (%zu bytes)", (size_t)(after->begin - value), after->label,
-                 after->bytes);
+    } else if (past < ahead && past < FAR_BYTES) {
+        snprintf(text, text_bytes, "%zu bytes past the end of \"%s\" (%zu bytes)", past, before->label, before->bytes);
+    } else if (ahead < FAR_BYTES) {
+        snprintf(text, text_bytes, "%zu bytes before \"%s\" (%zu bytes)", ahead, after->label, after->bytes);
     } else {
         snprintf(text, text_bytes, "not device memory");
     }

@@ -53,4 +53,10 @@ const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {
     [FMHA_EMU_DS_READ_B64_TR_B16] = {"ds_read_b64_tr_b16", EMU_NEED_WHOLE, emu_ds_read_b64_tr_b16},
     [FMHA_EMU_GLOBAL_LOAD_TR_B128] = {"global_load_tr_b128", EMU_NEED_WHOLE, emu_global_load_tr_b128},
     [FMHA_EMU_GLOBAL_LOAD_LDS] = {"global_load_lds", EMU_NEED_PRESENT, emu_global_load_lds},
+    [FMHA_EMU_MMA_M16N8K16_F16] = {"mma.m16n8k16 of f16", EMU_NEED_WHOLE, emu_mma_m16n8k16_f16},
+    [FMHA_EMU_MMA_M16N8K16_BF16] = {"mma.m16n8k16 of bf16", EMU_NEED_WHOLE, emu_mma_m16n8k16_bf16},
+    [FMHA_EMU_LDMATRIX] = {"ldmatrix", EMU_NEED_WHOLE, emu_ldmatrix},
+    [FMHA_EMU_LDMATRIX_TRANS] = {"ldmatrix.trans", EMU_NEED_WHOLE, emu_ldmatrix_trans},
+    [FMHA_EMU_SHFL_IDX] = {"shfl.sync.idx", EMU_NEED_WHOLE, emu_shfl_idx},
+    [FMHA_EMU_SHFL_BFLY] = {"shfl.sync.bfly", EMU_NEED_WHOLE, emu_shfl_bfly},
 };

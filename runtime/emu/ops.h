@@ -68,6 +68,14 @@ void emu_wmma_gfx12_fp8(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_mfma_16x16x32_fp8(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_mfma_32x32x16_fp8(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_nvidia.c */
+void emu_mma_m16n8k16_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_mma_m16n8k16_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_ldmatrix(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_ldmatrix_trans(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_shfl_idx(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_shfl_bfly(emu_wave *wave, const struct fmha_emu_site *site);
+
 /* ops_load_lds.c */
 void emu_global_load_lds(emu_wave *wave, const struct fmha_emu_site *site);
 

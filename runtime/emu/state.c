@@ -280,6 +280,20 @@ void emu_state_note_launch(emu_state *state, bool gave_up, bool checked) {
     }
 }
 
+emu_state_mark emu_state_mark_here(const emu_state *state) {
+    return (emu_state_mark){state->findings.count, emu_findings_times(&state->findings)};
+}
+
+fmha_status emu_state_measured(emu_state *state, emu_state_mark before, void *stream, fmha_status launched) {
+    const emu_findings *findings = &state->findings;
+    emu_state_synchronize(state, stream);
+    if (launched != FMHA_OK || emu_findings_times(findings) == before.times) {
+        return launched;
+    }
+    const emu_finding *found = &findings->list[findings->count > before.count ? before.count : 0];
+    return emu_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
+}
+
 /* Elements of outputs that no kernel has written by now; a workgroup that was given up excuses them. */
 static void find_unwritten(emu_state *owner) {
     for (size_t i = 0; i < owner->memory.count; i++) {

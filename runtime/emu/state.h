@@ -66,4 +66,15 @@ fmha_status emu_state_check_launch(const emu_state *state, const char *symbol, s
 /* A launch has ended; `checked`: it told who wrote what. */
 void emu_state_note_launch(emu_state *state, bool gave_up, bool checked);
 
+/* How much was found by now. */
+typedef struct emu_state_mark {
+    size_t count;
+    unsigned long long times;
+} emu_state_mark;
+
+emu_state_mark emu_state_mark_here(const emu_state *state);
+/* Ends a launch that was measured, and came to `launched`. One that has found anything since the mark, new or known,
+ * fails: it costs nothing that could be told, for it is wrong. Older findings are no fault of this launch. */
+fmha_status emu_state_measured(emu_state *state, emu_state_mark before, void *stream, fmha_status launched);
+
 #endif

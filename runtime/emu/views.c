@@ -130,8 +130,10 @@ fmha_status emu_views_add(emu_views *views, uintptr_t begin, const fmha_tensor_v
     added->offset = (uintptr_t)view->address - begin;
     added->element_bytes = view->element_bytes;
     added->dimensions = view->dimensions;
-    memcpy(added->shape, view->shape, sizeof added->shape);
-    memcpy(added->strides, view->strides, sizeof added->strides);
+    for (int i = 0; i < view->dimensions; i++) { /* where the stride is 0 all elements are one */
+        added->shape[i] = view->strides[i] == 0 && view->shape[i] > 1 ? 1 : view->shape[i];
+        added->strides[i] = view->strides[i];
+    }
     added->access = view->access;
     views->list[0].access = 0;
     if (!is_empty(added)) {

@@ -28,7 +28,7 @@ static void cost_of(const struct issue_family *family, unsigned wave, const char
 }
 
 bool isa_costs_init(isa_costs *costs, const isa_kernel *kernel, const char *arch) {
-    *costs = (isa_costs){.family = issue_family_of(arch), .known = true};
+    *costs = (isa_costs){.family = issue_family_of(arch), .banks = emu_banks_of(arch), .known = true};
     costs->list = calloc(kernel->count + 1, sizeof *costs->list);
     costs->known = costs->family != NULL;
     for (uint32_t i = 0; costs->list != NULL && costs->family != NULL && i < kernel->count; i++) {

@@ -2,6 +2,7 @@
 #ifndef ISA_COUNTS_H
 #define ISA_COUNTS_H
 
+#include "emu/banks.h"
 #include "isa.h"
 #include "issue/cost.h"
 
@@ -16,6 +17,7 @@ typedef struct isa_cost {
 
 typedef struct isa_costs {
     const struct issue_family *family;
+    const emu_bank_rule *banks;
     isa_cost *list; /* one for each instruction */
     bool known;     /* of all matrix instructions */
 } isa_costs;

@@ -203,12 +203,18 @@ static fmha_status module_kernel(void *state, void *module, const char *symbol, 
     loaded *owner = module;
     *kernel = NULL;
     isa_image_kernel *found = isa_image_find(&owner->image, symbol);
+    if (found == NULL && owner->image.kernel_count == 0) {
+        return isa_fail(FMHA_ERROR_ARGUMENT,
+                        "isa: the module has no kernel, hence none is \"%s\": compile its text as device code, with a "
+                        "__global__ function",
+                        symbol);
+    }
     if (found == NULL) {
         return isa_fail(FMHA_ERROR_ARGUMENT,
                         "isa: the module has %zu kernel%s, the first is \"%s\", none is \"%s\": ask for one that it "
                         "has",
                         owner->image.kernel_count, owner->image.kernel_count == 1 ? "" : "s",
-                        owner->image.kernel_count > 0 ? owner->image.kernels[0].kernel.symbol : "", symbol);
+                        owner->image.kernels[0].kernel.symbol, symbol);
     }
     if (found->code == NULL) {
         fmha_status status = decode(state, &owner->image, found);
@@ -364,19 +370,13 @@ static fmha_status launch(void *state, void *kernel, const fmha_launch_config *c
     return run(owner, kernel, config, count, count > 0 ? &owner->counters : NULL);
 }
 
-/* Counts a launch of its own. One that has findings costs nothing that could be told: it is wrong. */
+/* Counts a launch of its own. */
 static fmha_status measure(void *state, void *kernel, const fmha_launch_config *config, double *amount) {
     device *owner = state;
-    const emu_findings *findings = &owner->common.findings;
-    size_t before = findings->count;
-    unsigned long long times = emu_findings_times(findings);
+    const emu_state_mark before = emu_state_mark_here(&owner->common);
     isa_counters_clear(&owner->measured);
     fmha_status status = run(owner, kernel, config, 1, &owner->measured);
-    emu_state_synchronize(state, config->stream); /* older findings are no fault of this launch */
-    if (status == FMHA_OK && emu_findings_times(findings) > times) {
-        const emu_finding *found = &findings->list[findings->count > before ? before : 0];
-        status = isa_fail(FMHA_ERROR_KERNEL, "%s: %s", found->kind, found->text);
-    }
+    status = emu_state_measured(&owner->common, before, config->stream, status);
     return status == FMHA_OK ? isa_counters_cycles(&owner->measured, amount) : status;
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../emu/banks.h"
 #include "../emu/traffic.h"
 #include "arrivals.h"
 #include "barrier.h"
@@ -243,8 +242,8 @@ void isa_count_lds(isa_wave *wave, uint64_t mask, const uint32_t addresses[ISA_L
     if (mask == 0) {
         return;
     }
-    emu_bank_cycles taken = emu_banks_serve(mask, addresses, bytes);
     struct isa_counts *counts = wave->counts;
+    emu_bank_cycles taken = emu_banks_serve(counts->costs->banks, mask, addresses, bytes, write);
     isa_tally *tally = tally_of(wave);
     uint64_t all = (unsigned)__builtin_popcountll(mask) * bytes;
     tally->accesses++;

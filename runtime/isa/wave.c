@@ -9,6 +9,7 @@
 #include "half.h"
 #include "hazards.h"
 #include "lanes.h"
+#include "lanewise.h"
 #include "operand.h"
 #include "sdwa.h"
 
@@ -116,18 +117,6 @@ static void fetch(isa_wave *wave, const isa_instruction *i, unsigned at, unsigne
     }
 }
 
-static float to_float(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static uint32_t to_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static float clamp(float value) {
     return value > 1.0f ? 1.0f : value > 0.0f ? value : 0.0f;
 }
@@ -137,7 +126,7 @@ static float clamp(float value) {
 static void clamp_output(const isa_wave *wave, char type, isa_values *values) {
     for (unsigned lane = 0; lane < wave->lanes; lane++) {
         if (type == 'f') {
-            values->d[lane] = to_bits(clamp(to_float(values->d[lane])));
+            values->d[lane] = isa_bits(clamp(isa_f32(values->d[lane])));
         } else if (type == 'k') {
             values->d[lane] = isa_float_to_half(clamp(isa_half_to_float(values->d[lane])));
         } else { /* 'd' */

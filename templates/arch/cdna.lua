@@ -42,6 +42,7 @@ return {
         },
     },
     p_shift = {}, -- powers of two by which P is made larger, for each type: see gfx90a
+    mixes_f16 = true, -- v_fma_mixlo_f16, v_fma_mixhi_f16
     waves = { 64 },
     lds_bytes = 65536, -- of one workgroup
     vgprs_per_simd = 512, -- of 64 lanes

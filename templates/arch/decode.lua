@@ -13,15 +13,22 @@ local function with_rows(from, most, shared, how)
     return row
 end
 
--- Of lanes that have 256 and more registers, beyond 128 dimensions.
+-- Of lanes that have 256 and more registers, beyond 128 dimensions. Only gfx950 multiplies mxfp4 as it is, and its reads of LDS transpose V.
 local beyond = {
     block_m = 16, block_k = 16, waves = 1, k_path = "direct", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
     kv_dtype = { waves = 4, v_waves = 4, q_path = "register" },
-    native = { matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, q_path = "lds" },
+    native = {
+        matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, q_path = "lds", ["32"] = { waves = 2 }, ["64"] = { waves = 4 },
+        mxfp4 = { v_path = "transpose", q_path = "register" },
+    },
 }
--- Beyond 256, bytes multiplied as they are have two slices of the columns of V: one wave has no room for all.
+-- Beyond 256, bytes multiplied as they are have two slices of the columns of V: one wave has no room for all. Of mxfp4, a row of Q has a scale for each
+-- 32 values, so that four waves share the row.
 local sliced = with_rows(beyond, 1, 1)
-sliced.native = { matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, v_slices = 2, q_path = "lds" }
+sliced.native = {
+    matrix = "16x16x32", block_k = 32, waves = 1, v_waves = 1, v_slices = 2, q_path = "lds",
+    mxfp4 = { waves = 4, v_waves = 4, v_slices = 1, v_path = "transpose", q_path = "register" },
+}
 
 return {
     with_rows = with_rows,
@@ -46,7 +53,10 @@ return {
     },
     -- 256 and more registers of 64 lanes
     wide = {
-        [128] = with_rows({ block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1, native = { matrix = "16x16x32" } }, 8, 1),
+        [128] = with_rows({
+            block_m = 16, block_k = 32, waves = 1, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
+            native = { matrix = "16x16x32", mxfp4 = { v_path = "transpose" } },
+        }, 8, 1),
         [256] = with_rows(beyond, 4, 1, { q_path = "lds" }),
         [576] = sliced,
     },

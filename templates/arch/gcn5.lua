@@ -10,6 +10,7 @@ local kq = {
     [128] = {
         block_m = 192, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         token = { block_m = 128 }, -- the scales of each key have no room beside three tiles of Q and a list of pages
+        attn_mask = { block_m = 128 }, -- nor have, where halves are packed by an instruction of its own, a mask's places beside those of a bias
     },
     [256] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,

@@ -26,4 +26,6 @@ chip.defaults = {
     append = chip.defaults.append,
     quantize = chip.defaults.quantize,
 }
+chip.accumulators = "a" -- registers of accumulators, in the words of inline assembly
+chip.matrix_cycles = { [16] = 32, [32] = 64 } -- of a matrix instruction, by its rows
 return chip

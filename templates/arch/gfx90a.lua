@@ -5,4 +5,6 @@ chip.name = "gfx90a"
 -- lose what is below 2^-29. Source: ROCm documentation, "MI200 matrix fused multiply-add (MFMA) behavior specifics".
 chip.flushes_subnormals = true
 chip.p_shift = { f16 = 15 }
+chip.packed_f32 = true -- v_pk_fma_f32
+chip.matrix_cycles = { [16] = 32, [32] = 64 } -- of a matrix instruction, by its rows
 return chip

@@ -25,8 +25,7 @@ local decoding = load("arch/decode.lua")
 local decode = {
     [128] = decoding.narrow[128],
     [256] = decoding.with_rows({
-        block_m = 16, block_k = 16, waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
-        kv_dtype = { waves = 2, v_waves = 2, k_path = "direct", q_path = "register" },
+        block_m = 16, block_k = 16, waves = 2, v_waves = 2, k_path = "direct", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1,
     }, 4, 2),
     [576] = decoding.narrow[576],
 }
@@ -37,6 +36,7 @@ return {
     -- Files of the atom: its product of two pairs (device/), and what lanes tell one another (atoms/).
     dot = { product = "dot2_gfx10", lanes = "lanes_rdna" },
     -- Waves of 64 exist, but nothing moves a register from one half of them to the other but memory.
+    mixes_f16 = true, -- v_fma_mixlo_f16, v_fma_mixhi_f16
     waves = { 32 },
     lds_bytes = 65536, -- of one workgroup
     vgprs_per_simd = 1024, -- of 32 lanes

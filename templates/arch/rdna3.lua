@@ -1,15 +1,21 @@
 -- What the chips of RDNA3 and RDNA3.5 have in common. Sources: "RDNA3 Instruction Set Architecture" and LLVM's AMDGPU usage page.
 
 -- Default tiles. A row serves head dimensions up to its key. 16 query rows a wave keep Q (or its LDS copy), the running output, the scores and
--- the prefetched tile within 256 registers; at 256 dimensions Q does not fit beside the output and is read from LDS. Beyond, workgroups share the
--- output's columns: at most 256 of them fit beside the rest, 160 where a tile is prefetched; at 576 the LDS holds 176 beside 32 rows of Q and 16 of K.
+-- the prefetched tile within 256 registers. Up to 256 dimensions two waves share rows: each has half of Q and of the output, and four waves fit a SIMD, where
+-- Q in LDS leaves room for two; where what was asked for has no room beside that, Q is in LDS all the same. Beyond, Q is read from LDS and workgroups share
+-- the output's columns: at most 256 of them fit beside the rest, 160 where a tile is prefetched; at 576 the LDS holds 176 beside 32 rows of Q and 16 of K.
 local kq = {
     [64] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [128] = { block_m = 64, block_k = 32, waves = 4, k_path = "lds", v_path = "lds", q_path = "register", pipeline = 1, gqa = 1 },
     [256] = {
-        block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
+        block_m = 64, block_k = 16, waves = 4, v_waves = 1, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1,
         dropout = { k_path = "direct" }, -- the words that a lane draws need the registers of the tile of K that is on its way
         mxfp4 = { k_path = "direct" }, -- and so do its conversions
+        together = {
+            block_m = 64, block_k = 32, waves = 8, v_waves = 2, k_path = "lds", v_path = "lds", q_path = "register", v_slices = 1,
+            mxfp4 = { block_k = 16, waves = 4, v_waves = 1, k_path = "direct", q_path = "lds" }, -- conversions take registers
+            head_dim_v = { [128] = { block_k = 16 } }, -- a part of V that is not a part of its loads takes registers, too
+        },
     },
     [320] = {
         block_m = 64, block_k = 16, waves = 4, k_path = "lds", v_path = "lds", q_path = "lds", pipeline = 1, gqa = 1, v_slices = 2,
@@ -41,6 +47,7 @@ local qk = {
 return {
     family = "rdna3",
     atoms = { f16 = "wmma_gfx11", bf16 = "wmma_gfx11" },
+    dual_issue = true, -- v_dual_..., in waves of 32
     waves = { 32, 64 },
     lds_bytes = 65536, -- of one workgroup
     features = {},

@@ -6,12 +6,18 @@
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
 {
     u32x8 all;
+    u32 other[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        other[i] = fmha_swap16(own[i]);
+    FMHA_SCHEDULE_FENCE(); /* the choices stand side by side, and their condition in the register by which two can be issued at once */
+    FMHA_OPAQUE(group);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const u32 other = fmha_swap16(own[i]);
-        all[i] = group ? other : own[i];
-        all[4 + i] = group ? own[i] : other;
+        all[i] = group ? other[i] : own[i];
+        all[4 + i] = group ? own[i] : other[i];
     }
+    FMHA_SCHEDULE_FENCE();
     return all;
 }
 //%     else

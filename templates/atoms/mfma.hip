@@ -5,7 +5,7 @@
 //% -- Source: AMD matrix instruction calculator, CDNA1 to CDNA3; "CDNA4 Instruction Set Architecture", section 7.
 //%
 //% -- Of 8-bit numbers a register has four elements; --matrix 16x16x32 and 32x32 name the instructions 16x16x32 and 32x32x16 on every chip.
-//% local bytes = spec.kv_math == "native"
+//% local bytes = spec.kv_math == "native" and spec.kv_dtype ~= "mxfp4"
 //% local in_register = bytes and 4 or 2
 //% local one = arch.matrix[spec.matrix][bytes and "fp8" or spec.dtype]
 //% if not one then fail("--kv-math native with --matrix " .. spec.matrix .. ": expected one that multiplies fp8: use --matrix 16x16x32 or 32x32") end
@@ -88,14 +88,31 @@ struct fmha_blocks {
     $(atom.operand) block[$(blocks)];
 };
 
+/* C's and D's rows of block h, and all of them with those. */
+FMHA_INLINE fmha_sum fmha_sum_of(accumulator all, u32 h)
+{
+    fmha_sum sum;
+#pragma unroll
+    for (u32 i = 0; i < $(L // blocks); ++i)
+        sum[i] = all[$(L // blocks) * h + i];
+    return sum;
+}
+
+FMHA_INLINE accumulator fmha_with_sum(accumulator all, u32 h, fmha_sum sum)
+{
+#pragma unroll
+    for (u32 i = 0; i < $(L // blocks); ++i)
+        all[$(L // blocks) * h + i] = sum[i];
+    return all;
+}
+
 /* a[$(atom.tile) x $(atom.tile)] * b[$(atom.tile) x $(side)] + c[$(atom.tile) x $(side)] */
 FMHA_INLINE accumulator fmha_mma(const struct fmha_blocks &a, $(atom.operand) b, accumulator c)
 {
-//%     local low, high, both = elements("c", 0, L // 2), elements("c", L // 2, L // 2), {}
-//%     for i = 0, L - 1 do both[#both + 1] = i end
-//%     both = table.concat(both, ", ")
-    const fmha_sum low = fmha_mma_block(a.block[0], b, $(low)), high = fmha_mma_block(a.block[1], b, $(high));
-    return __builtin_shufflevector(low, high, $(both));
+#pragma unroll
+    for (u32 h = 0; h < $(blocks); ++h)
+        c = fmha_with_sum(c, h, fmha_mma_block(a.block[h], b, fmha_sum_of(c, h)));
+    return c;
 }
 
 //% end

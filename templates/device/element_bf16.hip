@@ -30,3 +30,19 @@ FMHA_INLINE u32 fmha_pack(float low, float high)
 //% end
     return __builtin_amdgcn_perm(fmha_round_bits(high), fmha_round_bits(low), 0x07060302);
 }
+//% if arch.packed_f32 then
+
+/* Two weights, as fmha_pack, in packed operations: 65535 x rounded to float32 is 65536 x less what rounding x to bf16 makes of it, ties going to
+ * even. Not for 2^111 and more, nor for subnormal numbers, whose last bits are cut off. */
+FMHA_INLINE u32 fmha_pack_weights(f32x2 weights)
+{
+#pragma clang fp contract(off)
+#ifdef FMHA_EMULATED /* the products with 65536 are exact, fused or not */
+    const f32x2 less = weights * 65536.0f - weights, rounded = weights * 65536.0f - less;
+#else
+    const f32x2 far = {65536.0f, 65536.0f};
+    const f32x2 less = __builtin_elementwise_fma(weights, far, -weights), rounded = __builtin_elementwise_fma(weights, far, -less);
+#endif
+    return __builtin_amdgcn_perm(__builtin_bit_cast(u32, (float)rounded.y), __builtin_bit_cast(u32, (float)rounded.x), 0x07060302);
+}
+//% end

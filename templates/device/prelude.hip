@@ -1,3 +1,5 @@
+//% if arch.dialect then fail("--op " .. spec.op .. " on " .. arch.name .. ": expected forward, decode or merge, which are built for its dialect; take another chip") end
+//% literal = function(type) return "(" .. type .. ")" end -- of values in braces
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "this kernel computes with infinities: compile it without -ffast-math and -ffinite-math-only"
 #endif
@@ -53,6 +55,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */

@@ -8,7 +8,7 @@
 //%         argument { name = "stride_alibi_batch", kind = "value", type = "i64" }
 //%     end,
 //%     members = function()
-    float slope[$(forward.wave_tiles)]; /* of a tile of rows, times log2 e */
+    float slope[$(forward.slots)]; /* of a tile of rows, times log2 e */
 //%     end,
 //%     row_begin = function()
     score.slope[r] = arguments.alibi_slopes[batch * arguments.stride_alibi_batch + head] * 1.4426950408889634f;

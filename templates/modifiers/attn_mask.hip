@@ -9,7 +9,7 @@
 //%         for _, axis in ipairs { "batch", "head", "row" } do argument { name = "stride_mask_" .. axis, kind = "value", type = "i64" } end
 //%     end,
 //%     members = function()
-    const unsigned char *mask[$(forward.wave_tiles)]; /* of a tile of rows */
+    const unsigned char *mask[$(forward.slots)]; /* of a tile of rows */
     i64 mask_stride;
 //%     end,
 //%     begin = function()

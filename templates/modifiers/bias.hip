@@ -11,7 +11,7 @@
 //%         for _, axis in ipairs { "batch", "head", "row" } do argument { name = "stride_bias_" .. axis, kind = "value", type = "i64" } end
 //%     end,
 //%     members = function()
-    $(ctype) *bias[$(forward.wave_tiles)]; /* of a tile of rows */
+    $(ctype) *bias[$(forward.slots)]; /* of a tile of rows */
     i64 bias_stride;
 //%     end,
 //%     begin = function()

@@ -14,13 +14,14 @@
 //%     helpers = function()
 //%         -- In qk each weight of a lane is another query's; and where O takes most registers, few are left for numbers of several rounds.
 //%         local unroll = spec.orientation == "kq" and spec.head_dim_v <= 128 and "unroll" or "nounroll"
+//%         local u32x4_of = literal("u32x4")
 /* Ten rounds of two products, each of which goes into two words. */
 FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
 {
 #pragma $(unroll)
     for (int round = 0; round < 10; ++round) {
         const u64 even = (u64)counter[0] * 0xd2511f53u, odd = (u64)counter[2] * 0xcd9e8d57u;
-        counter = (u32x4){(u32)(odd >> 32) ^ counter[1] ^ low, (u32)odd, (u32)(even >> 32) ^ counter[3] ^ high, (u32)even};
+        counter = $(u32x4_of){(u32)(odd >> 32) ^ counter[1] ^ low, (u32)odd, (u32)(even >> 32) ^ counter[3] ^ high, (u32)even};
         low += 0x9e3779b9u;
         high += 0xbb67ae85u;
     }
@@ -29,7 +30,7 @@ FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
 
 //%     end,
 //%     members = function()
-    u32 seed[2], offset, stream[$(forward.wave_tiles)]; /* stream: of a tile of rows, batch * heads_q + head */
+    u32 seed[2], offset, stream[$(forward.slots)]; /* stream: of a tile of rows, batch * heads_q + head */
     u32 dropped;                                          /* below this, of 65536, a weight is dropped */
     float kept_inverse;                                   /* 1 / (1 - probability) */
 //%     end,
@@ -45,7 +46,8 @@ FMHA_INLINE u32x4 fmha_philox(u32x4 counter, u32 low, u32 high)
     score.stream[r] = (u32)(batch * arguments.heads_q + head);
 //%     end,
 //%     weight = function()
-    const u32x4 random = fmha_philox((u32x4){(u32)key / 8, (u32)query, score.stream[r], score.offset}, score.seed[0], score.seed[1]);
+//%         local u32x4_of = literal("u32x4")
+    const u32x4 random = fmha_philox($(u32x4_of){(u32)key / 8, (u32)query, score.stream[r], score.offset}, score.seed[0], score.seed[1]);
 #pragma unroll
     for (int i = 0; i < $(score.run); ++i) {
 //%         if score.run == 8 then

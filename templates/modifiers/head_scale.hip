@@ -5,7 +5,7 @@
 //%         argument { name = "head_scale", kind = "buffer", type = "f32", access = "read", shape = "heads_q", strides = "1" }
 //%     end,
 //%     members = function()
-    float scale[$(forward.wave_tiles)]; /* of a tile of rows, times log2 e */
+    float scale[$(forward.slots)]; /* of a tile of rows, times log2 e */
 //%     end,
 //%     row_begin = function()
     score.scale[r] = arguments.scale * arguments.head_scale[head] * 1.4426950408889634f;

@@ -5,7 +5,7 @@
 //%         argument { name = "sink", kind = "buffer", type = "f32", access = "read", shape = "heads_q", strides = "1" }
 //%     end,
 //%     members = function()
-    float sink[$(forward.wave_tiles)]; /* of a tile of rows, times log2 e */
+    float sink[$(forward.slots)]; /* of a tile of rows, times log2 e */
 //%     end,
 //%     row_begin = function()
 //%         if spec.op == "decode" then

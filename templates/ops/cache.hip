@@ -9,6 +9,7 @@
 //% --   evens              fp8 with a scale for each key, weights as f16: see units_of_rows()
 //% --   rounds             keys of a tile whose scales a thread brings
 //% --   native             fp8 is multiplied as it is, by Q and P quantized to fp8 (device/fp8_native.hip)
+//% --   scaled             K of mxfp4 is multiplied as it is, by Q quantized to it (ops/forward_scaled.hip)
 //% --   cell, cell_bytes   what stands in LDS and is an operand's element; run8: eight of them, zeros of them; pad: between rows in LDS
 //% --   arguments()        of the scales; emit(), k_operand(), places(), through_lds(), broken(): functions
 //% local kind = spec.kv_dtype
@@ -28,12 +29,20 @@
 //%     rounds = (spec.block_k + spec.wave * spec.waves - 1) // (spec.wave * spec.waves),
 //% }
 //% -- The matrix unit's own fp8: its kind of e4m3, and the largest number of it, which a row of Q is quantized to.
-//% local native = spec.kv_math == "native"
+//% local native, scaled = spec.kv_math == "native" and not mx, spec.kv_math == "native" and mx
+//% cache.scaled = scaled
 //% local fnuz = kind:match("fnuz$") ~= nil
 //% cache.native, cache.fnuz, cache.largest = native, fnuz, fnuz and "240.0f" or "448.0f"
 //% cache.cell, cache.cell_bytes = native and "unsigned char" or "element", native and 1 or 2
 //% cache.run8, cache.words8, cache.zeros8 = native and "u32x2" or "u32x4", native and 2 or 4, native and "(u32x2){0, 0}" or "(u32x4){0, 0, 0, 0}"
-//% cache.pad = function() return native and math.max(8, atom.share) or 8 end
+//% -- Sixteen lanes that read 16 bytes of sixteen rows meet in no bank where a row is padded by 16 bytes. Of 8 bytes they go through at once, and rows
+//% -- begin two banks apart; where LDS has 64 banks for them, 32 lanes do, of which two read neighbours of one row. There the sixteen lanes that read 16
+//% -- bytes at once are of two lane groups, eight rows of each: the rows begin eight banks apart, those of one group between those of the other.
+//% cache.pad = function()
+//%     if native then return math.max(8, atom.share) end
+//%     if atom.share == 8 and atom.n == 16 and arch.lds_read_banks == 64 then return 16 end
+//%     return atom.share == 4 and arch.lds_read_banks ~= 64 and 4 or 8
+//% end
 //% if native then
 //%     local own = arch.fp8 or "e4m3"
 //%     local other = own:gsub("^e4m3", "e5m2")
@@ -48,6 +57,16 @@
 //%     if spec.v_waves > 1 then fail("--kv-math native with --v-waves " .. spec.v_waves .. ": the scale of a row of Q is found by one wave: use --v-waves 1") end
 //%     if spec.dropout == "on" then fail("--kv-math native with --dropout: weights above 1 would leave the range of fp8: use --kv-math convert") end
 //%     cache.evens = token -- weights times scales
+//% end
+//% if scaled then
+//%     local with = "--kv-math native with --kv-dtype mxfp4"
+//%     if not arch.native_fp4 then fail(with .. ": " .. arch.name .. " has no matrix instructions of such numbers; use --kv-math convert") end
+//%     if spec.orientation ~= "kq" then fail("--kv-math native is built for --orientation kq: leave out --orientation " .. spec.orientation) end
+//%     if spec.q_path ~= "register" then fail(with .. ": expected --q-path register, got " .. spec.q_path .. ": Q takes few; leave --q-path out") end
+//%     if spec.k_path == "async" then fail(with .. " and --k-path async: K's rows get another pitch on their way to LDS: use --k-path lds or direct") end
+//% end
+//% if spec.scale_rule ~= "floor" and not scaled then
+//%     fail("--scale-rule " .. spec.scale_rule .. ": expected something that becomes mxfp4: add --kv-dtype mxfp4 --kv-math native, or leave it out")
 //% end
 //% local option = "--kv-dtype " .. kind
 //% if small and spec.v_layout == "transposed" then fail(option .. " with --v-layout transposed: expected V in rows of keys; leave out --v-layout transposed") end
@@ -93,9 +112,13 @@
 //% cache.emit = function()
 //%     if not small then return end
 //%     local eight = cache.eight
-//%     include("device/pairs.hip")
+//%     if not scaled then
+//%         include("device/pairs.hip")
 
-//%     if mx then
+//%     end
+//%     if scaled then
+//%         include("device/scaled_gfx950.hip")
+//%     elseif mx then
 //%         include("device/fp4_" .. spec.dtype .. ".hip")
 //%     else
 //%         if kind:match("fnuz$") then include("device/fp8_fnuz.hip") end

@@ -2,7 +2,8 @@
 //% --   rows      the queries of all heads that share a key head are the rows of one tile, so that K and V are read once for them
 //% --   splits    the tiles of keys that those rows see are shared out to several workgroups
 //% --   partials  with more splits than one, each leaves its own O, divided by its own l, and its own LSE, as f32, for --op merge
-//% if spec.orientation ~= "kq" then fail("--op decode is built for --orientation kq") end
+//% local orientation = arch.only and arch.only.orientation[1] or "kq"
+//% if spec.orientation ~= orientation then fail("--op decode is built for --orientation " .. orientation) end
 //% if spec.gqa > 1 then fail("--op decode takes all query heads of a key head: leave out --gqa") end
 //% if tonumber(spec.rows or 0) > spec.block_m then
 //%     fail("--rows " .. spec.rows .. " with --block-m " .. spec.block_m .. ": expected a workgroup with room for as many: --block-m " .. spec.rows ..
@@ -11,8 +12,10 @@
 //% if spec.block_mask == "on" then fail("--block-mask is built for --op forward") end
 //% if spec.dropout == "on" then fail("--dropout is built for --op forward") end
 //%
+//% local rows_of_split = spec.varlen == "packed" and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
 //% local slices, packed, latent = spec.v_slices, spec.varlen == "packed", spec.op == "mla"
 //% decoding = {
+//%     rows_of_split = rows_of_split, -- of O and LSE of a part of the keys
 //%     arguments = function() include("ops/splits.hip") end,
 //%     -- Which rows and which split the workgroup has.
 //%     begin = function()
@@ -57,7 +60,6 @@ FMHA_INLINE void fmha_store_partial($(partial_parameters))
 //%     end,
 //%     -- A row's part in place of O and LSE; m and l, and what follows `to` in the call above, are expressions.
 //%     store = function(m, l, row)
-//%         local rows_of_split = packed and "arguments.heads_q * arguments.tokens_q" or "(i64)arguments.batch * arguments.heads_q * arguments.seqlen_q"
 //%         local tells = "lane / " .. atom.n .. " == 0" .. forward.tells
 //%         local to = "arguments.o_partial + row * " .. spec.head_dim_v .. (forward.tells ~= "" and " + rows.v_first" or "")
 //%         local partial = row:gsub("^o, ", "")

@@ -9,11 +9,14 @@
 //% local fence = forward.k_fence
 //% local causal = spec.mask ~= "none"
 //% local fast = spec.align == 16
+//% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave
+//% local paired = arch.dual_issue and forward.skips and not cache.token and spec.k_path ~= "direct" -- which has no register left
+//% local fused = forward.fused -- products become exponents by a multiply-add, where no key is masked
 /* The running state of the wave's rows: per tile of $(N) rows, the operand Q, the output before its division by l, the maximum m (in units of
  * log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
 //% if spec.q_path == "register" then
-    $(operand) q[$(R)][$(KT)];
+    $(atom.q) q[$(R)][$(KT)];
 //% else
 //%     local cell = cache.cell
     $(cell) *q_lds[$(R)];
@@ -23,6 +26,9 @@ struct fmha_rows {
 //% end
     accumulator o[$(R)][$(VT)];
     float m[$(R)], l[$(R)];
+//% if paired then
+    f32x2 references[$(R)]; /* m twice: pairs issued at once have one each */
+//% end
 //% if spec.op ~= "forward" then
     int query[$(R)], head[$(R)]; /* of the lane's row */
 //% else
@@ -78,7 +84,10 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     fmha_load_q(rows, arguments, batch, rows.lane % $(N));
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
-        rows.m[r] = -fmha_infinity();
+//% if paired then
+        rows.references[r] = (f32x2)(0.0f);
+//% end
+        rows.m[r] = -0x1.fffffep127f; /* as good as -inf, which it is not: then a row that has seen no key has the weights 2^-inf = 0 */
         rows.l[r] = 0.0f;
 //% if cache.evens then
         rows.v_unit[r] = 0x00800000;
@@ -130,12 +139,13 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
 //% if forward.sharing > 1 then
 //%     local sharing, lanes, fours = forward.sharing, spec.wave, L // 4
 /* Each wave's sums over its part of the head dimension become the scores, the same in all waves that share the rows: they add the parts in one
- * order. The next tile's barriers keep its parts from those that are still read here. */
+ * order, or two parts in either. The next tile's barriers keep its parts from those that are still read here. */
 FMHA_INLINE void fmha_add_scores(const struct fmha_rows &rows, accumulator s[$(R)][$(J)])
 {
 #pragma clang fp contract(off)
+//%     local part_cells = R * J * fours * lanes
     typedef float float4 __attribute__((ext_vector_type(4)));
-    float4 *parts = (float4 *)rows.s_lds + rows.lane, *own = parts + rows.v_first / $(VT * M) * $(R * J * fours * lanes);
+    float4 *parts = (float4 *)rows.s_lds + rows.lane, *own = parts + rows.v_first / $(VT * M) * $(part_cells);
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
 #pragma unroll
@@ -146,16 +156,24 @@ FMHA_INLINE void fmha_add_scores(const struct fmha_rows &rows, accumulator s[$(R
         }
     }
     fmha_barrier();
+//%     if sharing == 2 then
+    const float4 *other = rows.v_first ? parts : parts + $(part_cells);
+//%     end
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
 #pragma unroll
             for (int e = 0; e < $(fours); ++e) {
-                float4 sum = parts[((r * $(J) + j) * $(fours) + e) * $(lanes)];
+                const u32 cell = (u32)((r * $(J) + j) * $(fours) + e) * $(lanes);
+//%     if sharing == 2 then
+                const float4 sum = other[cell] + (float4){s[r][j][4 * e], s[r][j][4 * e + 1], s[r][j][4 * e + 2], s[r][j][4 * e + 3]};
+//%     else
+                float4 sum = parts[cell];
 #pragma unroll
                 for (int part = 1; part < $(sharing); ++part)
-                    sum += parts[part * $(R * J * fours * lanes) + ((r * $(J) + j) * $(fours) + e) * $(lanes)];
+                    sum += parts[(u32)part * $(part_cells) + cell];
+//%     end
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     s[r][j][4 * e + i] = sum[i];
@@ -165,15 +183,67 @@ FMHA_INLINE void fmha_add_scores(const struct fmha_rows &rows, accumulator s[$(R
 }
 
 //% end
+//% if fused then
+FMHA_INLINE f32x2 fmha_multiply_add(f32x2 a, f32x2 b, f32x2 c)
+{
+#ifdef FMHA_EMULATED /* not every host's compiler has it of vectors */
+    return (f32x2){__builtin_fmaf(a.x, b.x, c.x), __builtin_fmaf(a.y, b.y, c.y)};
+#else
+    return __builtin_elementwise_fma(a, b, c);
+#endif
+}
+
+//% end
+//% local count, together = forward.early, forward.together -- operands that are read ahead of those that are multiplied, and at once
+//% if count then
+/* Folds a tile into the rows, and brings the next one of K and this one of V into LDS in between; see fmha_next_tiles. */
+//% else
 /* Folds a tile into the rows. broken: becomes not 0 if V, straight from global memory, has something that is not finite in a masked tile. */
-FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
+//% end
+//% local places = count and "struct fmha_keys &keys, struct fmha_ahead &ahead, int tile, int tiles, int full" or "const struct fmha_keys &keys, int tile, int tiles"
+FMHA_INLINE void fmha_attend(struct fmha_rows &rows, $(places), bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
     accumulator s[$(R)][$(J)];
     $(operand) p[$(R)][$(J)];
+//% if not count then
     (void)tiles, (void)broken;
+//% end
 
     /* S^T = K Q^T */
+//% forward.priority(1)
+//% if count then
+//%     for n = 0, count - 1 do
+//%         local one = "k" .. n
+    const $(early.k_type) $(one) = ahead.$(one);
+//%     end
+//%     for n = 0, early.k_count - 1 do
+//%         local begins = n % together == 0
+//%         for later = n + count, begins and math.min(n + count + together, early.k_count) - 1 or 0 do
+//%             local next, read = "k" .. later, early.read_k(later, "masked")
+    const $(early.k_type) $(next) = $(read);
+//%         end
+//%         if begins then
+    FMHA_SCHEDULE_FENCE();
+//%         end
+//%         local j, t = early.k_product(n)
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+//%         early.multiply(n, "s[r][" .. j .. "]", "k" .. n, "fmha_q_operand(rows, r, " .. t .. ")", t == 0)
+    }
+//%         if n % together == together - 1 then
+    FMHA_SCHEDULE_FENCE();
+//%         end
+//%     end
+
+//%     forward.priority(0)
+    fmha_next_tiles(keys, tile, tiles, full, masked, broken);
+//%     for n = 0, count - 1 do
+//%         local one, read = "v" .. n, early.read_v(n)
+    const $(early.v_type) $(one) = $(read);
+//%     end
+    FMHA_SCHEDULE_FENCE();
+//% else
 #pragma unroll
     for (int j = 0; j < $(J); ++j) {
 #pragma unroll
@@ -181,7 +251,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             s[r][j] = (accumulator)(0.0f);
 #pragma unroll
         for (int t = 0; t < $(KT); ++t) {
-            const $(atom.rows) k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
+            const $(atom.k_rows) k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
 #pragma unroll
             for (int r = 0; r < $(R); ++r)
                 s[r][j] = fmha_mma(k, fmha_q_operand(rows, r, t), s[r][j]);
@@ -194,6 +264,8 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% end
         }
     }
+//%     forward.priority(0)
+//% end
 
 //% if forward.sharing > 1 then
     fmha_add_scores(rows, s);
@@ -201,8 +273,13 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% end
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
+//% if fused then
+        /* m' = max(m, rowmax S), S not scaled yet where no key is masked: the scale is not negative there. */
+        float maximum = masked ? rows.m[r] : -fmha_infinity();
+//% else
         /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
         float maximum = rows.m[r];
+//% end
 //% if score.transforms or score.weights or score.spans then
         const int query = $(forward.query), first_key = tile * $(BK) + (int)fmha_group_first(rows.group);
 //% end
@@ -214,6 +291,9 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         for (int j = 0; j < $(J); ++j) {
 #pragma unroll
             for (int i = 0; i < $(L); ++i) {
+//% if fused then
+                if (masked)
+//% end
                 s[r][j][i] *= $(score.scale);
 //% if cache.token then
                 s[r][j][i] *= keys.k_scale_lds[(u32)j * $(M) + fmha_group_first(rows.group) + (u32)i];
@@ -235,23 +315,30 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 }
 //% end
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+                if (masked && i % 8 == 7)
+                    FMHA_SCHEDULE_FENCE(); /* the comparisons, which wait for nothing, would be made first, and hold scalar registers */
             }
         }
+//% if fused then
+        if (!masked)
+            maximum = __builtin_fmaxf(rows.m[r], maximum * $(score.scale));
+//% end
+//% if cache.token or not forward.skips then
         maximum = fmha_group_max(maximum);
-        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
+        const float reference = maximum;
+//% end
+//% if cache.token then
         const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
         rows.m[r] = maximum;
 
         /* P = 2^(S - m'), l = alpha l + rowsum P */
         float sum = 0.0f;
-//% if cache.token then
 //%     if cache.evens then
         float largest = 0.0f;
 //%     end
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
-//%     local exponent = forward.exponent("s[r][j][i]")
+//%     local exponent = forward.exponent("s[r][j][i]", "reference")
 #pragma unroll
             for (int i = 0; i < $(L); ++i) {
                 s[r][j][i] = __builtin_amdgcn_exp2f($(exponent));
@@ -306,55 +393,126 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         for (int t = 0; t < $(VT); ++t)
             rows.o[r][t] *= $(factor);
 //% else
+//% local function rescale()
+            const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - maximum);
+            rows.m[r] = maximum;
+//%     if paired then
+            rows.references[r] = (f32x2){maximum, maximum};
+            FMHA_OPAQUE(rows.references[r]);
+//%     end
+            rows.l[r] *= alpha;
+#pragma unroll
+            for (int t = 0; t < $(VT); ++t)
+                rows.o[r][t] *= alpha;
+//% end
+//% if forward.skips then
+        /* What weights are relative to need not be the maximum: until one is 2^$(forward.slack) times as large, nothing is rescaled. Of the whole wave, so that
+         * one row for which that does not hold has all of them rescaled, by what may be 1; and so that lane groups need not know each other's maxima before. */
+//%     local larger = forward.slack > 0 and "maximum - rows.m[r] > " .. forward.slack .. ".0f" or "maximum > rows.m[r]" -- m + 8 would be rounded, up to 16 from 2^27 on
+        if ($(ballot)($(larger))) {
+            maximum = fmha_group_max(maximum);
+//%     rescale()
+        }
+        const float reference = rows.m[r];
+//% end
+
+        /* P = 2^(S - m'), l = alpha l + rowsum P, two by two: as packed operations, or as pairs issued at once, for which each half has a reference of its own
+         * and what is alike stands side by side. */
+//% if paired then
+        f32x2 sum = {0.0f, 0.0f};
+        const f32x2 references = rows.references[r];
+//% else
+        f32x2 sum = {0.0f, 0.0f}, references = {reference, reference};
+//% end
+//% if fused then
+        /* An exponent is rounded once, so what it is larger by is the rounding of m' at most, 2^-9 here. Beyond, it is a difference of two products rounded
+         * alike, to which nothing is added before it is made. */
+        float factor = masked ? 1.0f : $(score.scale);
+        if (!masked && $(ballot)(__builtin_fabsf(reference) >= 32768.0f)) {
+#pragma unroll
+            for (int j = 0; j < $(J); ++j)
+                s[r][j] = s[r][j] * $(score.scale) - reference;
+            factor = 1.0f;
+            references = (f32x2)(0.0f);
+        }
+        const f32x2 factors = {factor, factor};
+//% end
+//% if arch.dual_issue then
+//%     if not paired then
+        FMHA_OPAQUE(references);
+//%     end
+        FMHA_OPAQUE(sum);
+//% end
 #pragma unroll
         for (int j = 0; j < $(J); ++j) {
+            f32x2 weight[$(L // 2)];
 //% local registers = L // 4 * cache.cell_bytes
             u32 own[$(registers)];
-//% if cache.native then
 #pragma unroll
-            for (int i = 0; i < $(L); i += 4) {
-                float weight[4];
-#pragma unroll
-                for (int n = 0; n < 4; ++n) {
-//%     local exponent = forward.exponent("s[r][j][i + n]")
-                    weight[n] = __builtin_amdgcn_exp2f($(exponent));
-                    sum += weight[n];
-                }
-                own[i / 4] = fmha_pack_four(weight[0], weight[1], weight[2], weight[3]);
+            for (int i = 0; i < $(L // 2); ++i) {
+//% local scores = "(f32x2){s[r][j][2 * i], s[r][j][2 * i + 1]}"
+//% local pair = forward.exponent(scores, "references")
+//% if fused then
+//%     local shift = forward.exponent("-references")
+                weight[i] = masked ? $(pair) : fmha_multiply_add($(scores), factors, $(shift));
+//% else
+                weight[i] = $(pair);
+//% end
             }
-//% elseif score.weights then
-            float weight[$(L)];
+//% if arch.dual_issue then
+            FMHA_SCHEDULE_FENCE();
+//% end
 #pragma unroll
-            for (int i = 0; i < $(L); ++i) {
-//%     local exponent = forward.exponent("s[r][j][i]")
-                weight[i] = __builtin_amdgcn_exp2f($(exponent));
+            for (int i = 0; i < $(L // 2); ++i)
+                weight[i] = (f32x2){__builtin_amdgcn_exp2f(weight[i].x), __builtin_amdgcn_exp2f(weight[i].y)};
+//% if arch.dual_issue then
+            FMHA_SCHEDULE_FENCE();
+//% end
+#pragma unroll
+            for (int i = 0; i < $(L // 2); ++i)
+//% if arch.dual_issue then
                 sum += weight[i];
-            }
+//% else
+                sum = j + i == 0 ? weight[0] : sum + weight[i];
+//% end
+//% if arch.dual_issue then
+            FMHA_SCHEDULE_FENCE();
+//% end
+//% if score.weights then
 #pragma unroll
             for (int i = 0; i < $(L); i += $(score.run)) {
-                fmha_weigh(rows.score, r, weight + i, query, first_key + j * $(M) + i);
+                float some[$(score.run)];
+#pragma unroll
+                for (int n = 0; n < $(score.run); ++n)
+                    some[n] = weight[(i + n) / 2][n % 2];
+                fmha_weigh(rows.score, r, some, query, first_key + j * $(M) + i);
+#pragma unroll
+                for (int n = 0; n < $(score.run); ++n)
+                    weight[(i + n) / 2][n % 2] = some[n];
                 FMHA_SCHEDULE_FENCE();
             }
+//% end
+//% if cache.native then
 #pragma unroll
-            for (int i = 0; i < $(L); i += 2)
-                own[i / 2] = fmha_pack(weight[i], weight[i + 1]);
+            for (int i = 0; i < $(L // 4); ++i)
+                own[i] = fmha_pack_four(weight[2 * i].x, weight[2 * i].y, weight[2 * i + 1].x, weight[2 * i + 1].y);
 //% else
+//%     local packed = arch.packed_f32 and spec.dtype == "bf16" and "fmha_pack_weights(weight[i])" or "fmha_pack(weight[i].x, weight[i].y)"
 #pragma unroll
-            for (int i = 0; i < $(L); i += 2) {
-//% local low, high = forward.exponent("s[r][j][i]"), forward.exponent("s[r][j][i + 1]")
-                const float low = __builtin_amdgcn_exp2f($(low));
-                const float high = __builtin_amdgcn_exp2f($(high));
-                sum += low;
-                sum += high;
-                own[i / 2] = fmha_pack(low, high);
-            }
+            for (int i = 0; i < $(L // 2); ++i)
+                own[i] = $(packed);
 //% end
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
-        rows.l[r] = rows.l[r] * alpha + sum;
-#pragma unroll
-        for (int t = 0; t < $(VT); ++t)
-            rows.o[r][t] *= alpha;
+//% if arch.dual_issue then
+        FMHA_OPAQUE(sum);
+//% end
+//% if not forward.skips then
+        {
+//%     rescale()
+        }
+//% end
+        rows.l[r] += sum.x + sum.y;
 //% end
 //% if R > 1 then
         FMHA_SCHEDULE_FENCE(); /* one tile of rows after the other: fewer registers */
@@ -363,6 +521,33 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 
 
     /* O^T = alpha O^T + V^T P^T */
+//% forward.priority(1)
+//% if count then
+//%     for n = 0, early.v_count - 1 do
+//%         local begins = n % together == 0
+//%         for later = n + count, begins and n + count + together - 1 or 0 do
+//%             local first = later - early.v_count -- of K's next tile
+//%             local next = first < 0 and "v" .. later or "k" .. first
+//%             local read = first < 0 and early.read_v(later) or early.read_k(first, "masked")
+//%             if first < 0 then
+    const $(early.v_type) $(next) = $(read);
+//%             else
+    ahead.$(next) = $(read);
+//%             end
+//%         end
+//%         if begins then
+    FMHA_SCHEDULE_FENCE();
+//%         end
+//%         local t, j = early.v_product(n)
+#pragma unroll
+    for (int r = 0; r < $(R); ++r) {
+//%         early.multiply(n, "rows.o[r][" .. t .. "]", "v" .. n, "p[r][" .. j .. "]")
+    }
+//%         if n % together == together - 1 then
+    FMHA_SCHEDULE_FENCE();
+//%         end
+//%     end
+//% else
 #pragma unroll
     for (int t = 0; t < $(VT); ++t) {
 #pragma unroll
@@ -383,6 +568,8 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         FMHA_SCHEDULE_FENCE();
 //% end
     }
+//% end
+//% forward.priority(0)
 }
 
 /* Stores the lane's part of a row of O: o / l. */

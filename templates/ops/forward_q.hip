@@ -7,6 +7,8 @@
 //% local own_row = spec.orientation == "qk" and atom.row("rows.lane") or "rows.lane % " .. N
 //% if cache.native then
 //%     include("ops/forward_q_fp8.hip")
+//% elseif cache.scaled then
+//%     include("ops/forward_q_fp4.hip")
 //% else
 /* Loads the operand Q: the lane holds row `lane_row` of each tile of $(N). The last query stands in for rows past the end. */
 FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_arguments &arguments, i64 batch, u32 lane_row)
@@ -70,7 +72,7 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 }
 //% end
 
-FMHA_INLINE $(operand) fmha_q_operand(const struct fmha_rows &rows, int r, int t)
+FMHA_INLINE $(atom.q) fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 {
 //% if spec.q_path == "register" then
     return rows.q[r][t];

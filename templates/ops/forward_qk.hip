@@ -91,6 +91,7 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
 /* S = Q K^T of a tile. */
 FMHA_INLINE void fmha_products(accumulator s[$(R)][$(J)], const struct fmha_rows &rows, const struct fmha_keys &keys, int tile, bool part)
 {
+//% forward.priority(1)
 #pragma unroll
     for (int j = 0; j < $(J); ++j) {
 #pragma unroll
@@ -111,6 +112,7 @@ FMHA_INLINE void fmha_products(accumulator s[$(R)][$(J)], const struct fmha_rows
 //% end
         }
     }
+//% forward.priority(0)
 }
 
 //% if spec.pipeline == 2 then
@@ -215,7 +217,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
             float sum = 0.0f;
 #pragma unroll
             for (int j = 0; j < $(J); ++j) {
-//% local exponent = forward.exponent("s[r][j][i]")
+//% local exponent = forward.exponent("s[r][j][i]", "reference")
 //% if score.weights then
                 float weight = __builtin_amdgcn_exp2f($(exponent));
                 sum += weight;
@@ -260,6 +262,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     fmha_wave_barrier();
 
     /* O = alpha O + P V */
+//% forward.priority(1)
 #pragma unroll
     for (int j = 0; j < $(J); ++j) {
         $(operand) p[$(R)];
@@ -287,6 +290,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 //% end
         }
     }
+//% forward.priority(0)
     fmha_wave_barrier(); /* P of the next tile overwrites this one */
 }
 

@@ -35,7 +35,10 @@
 
     if (tile < tiles) {
 //% if paged then pages.start("tile", score.jumps and "fmha_next_tile(rows.score, tile, first, tiles)" or "fmha_min(tile + 1, tiles - 1)") end
-//% if tiles.lds and tiles.ahead then
+//% if forward.early then
+        struct fmha_ahead ahead;
+        fmha_start(keys, ahead, tile, tiles);
+//% elseif tiles.lds and tiles.ahead then
         fmha_prefetch(keys, tile, true);
 //% end
 //% if spec.pipeline == 2 then
@@ -44,6 +47,7 @@
         u32 broken = 0;
 //% -- Tiles of one kind, up to `end`.
 //% local function visit(end_, masked)
+//%     local one = forward.step(masked)
 //%     if score.jumps then
         for (int next; tile < $(end_); tile = next) {
             next = fmha_next_tile(rows.score, tile, first, tiles);
@@ -55,23 +59,19 @@
         }
 //%     else
         for (; tile < $(end_); ++tile)
-            fmha_step(rows, keys, tile, tiles, full, $(masked), broken);
+            $(one);
 //%     end
 //% end
 //% if not score.hides then
 //%     visit("fmha_min(body, tiles)", "true")
-//%     local sent = tiles.lds and tiles.ahead and not score.jumps and not paged
-//%     if sent then
+//%     if forward.sends then
         const int before = tile;
 //%     end
 //%     visit("unmasked", "false")
-//%     if sent then
-        if (tile > before && tile >= full && tile < tiles)
-            fmha_prefetch(keys, tile, true); /* the last step did not send for the tile that lacks keys */
-//%     end
+//%     forward.send_what_lacks_keys("before")
 //% end
 //% visit("tiles", "true")
-//% if cache.native and arch.matrix then
+//% if arch.matrix then
         FMHA_MATRIX_DONE();
 //% end
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave

@@ -1,7 +1,11 @@
 //% -- Merging partial results of attention over parts of the keys: O = sum of exp(LSE_s - LSE) O_s, LSE = ln sum exp LSE_s.
 //% -- A row of O is cut into pieces of eight columns; a lane computes one piece, and for itself the weights of its row: no lane waits for another.
+//% -- Of NVIDIA's chips eight neighbouring lanes share a piece's splits and add up what they have: a lane that waits for one split after the other
+//% -- would take longer than decoding a short batch does.
 //%
 //% local threads = spec.wave * spec.waves
+//% local shares = arch.dialect and 8 or 1       -- lanes of a piece
+//% local pieces = threads // shares             -- of a workgroup
 //% local fast = spec.align == 16
 //% local f32 = spec.partial == "f32"
 //% local size = f32 and 4 or 2                  -- bytes of an element of a partial O
@@ -12,9 +16,10 @@
 //% local batch = packed and "" or "batch "
 //% local rows = packed and "tokens_q" or "seqlen_q"
 //%
-//% include("device/prelude.hip")
+//% local dialect = arch.dialect and "_" .. arch.dialect or ""
+//% include("device/prelude" .. dialect .. ".hip")
 
-//% include("device/element_" .. spec.dtype .. ".hip")
+//% include("device/element_" .. spec.dtype .. dialect .. ".hip")
 //%
 //% argument {
 //%     name = "o_partial", kind = "buffer", type = f32 and "f32" or spec.dtype, access = "read", align = fast and 16 or size,
@@ -46,6 +51,7 @@
 //%     argument { name = name, kind = "value", type = "i32" }
 //%     if name ~= "head_dim_v" then constraint(name, "min", 0) end
 //% end
+//% if shares > 1 then constraint("splits", "max", (1 << 31) - 1 - shares) end -- the number behind a lane's last split is an int
 //% constraint("head_dim_v", "min", 8)
 //% constraint("head_dim_v", "max", 512)
 //% constraint("head_dim_v % 8", "equals", 0)
@@ -53,10 +59,10 @@
 //%
 //% kernel {
 //%     workgroup = threads,
-//%     grid = { "ceil_div(" .. items .. ", " .. threads .. ")", "1", "1" },
+//%     grid = { "ceil_div(" .. items .. ", " .. pieces .. ")", "1", "1" },
 //%     lds_bytes = 0,
-//%     flop_per_tile = 2 * 8 * threads,         -- a tile is what a workgroup takes of one partial result
-//%     bytes_per_tile = 8 * threads * size,
+//%     flop_per_tile = 2 * 8 * pieces,          -- a tile is what a workgroup takes of one partial result
+//%     bytes_per_tile = 8 * pieces * size,
 //% }
 
 /* Strides in elements; the last dimension of each tensor has stride 1. lse may be null. */
@@ -76,7 +82,11 @@ struct fmha_merge_arguments {
 
 //% if fast then
 //%     if f32 then
+//%         if arch.dialect then
+typedef fmha_vector<float, 4> f32x4;
+//%         else
 typedef float f32x4 __attribute__((ext_vector_type(4)));
+//%         end
 
 /* Eight neighbouring columns. */
 FMHA_INLINE void fmha_load(const float *from, u32, float o[8])
@@ -87,6 +97,15 @@ FMHA_INLINE void fmha_load(const float *from, u32, float o[8])
         o[i] = low[i];
         o[i + 4] = high[i];
     }
+}
+//%     elseif arch.dialect then -- whose elements are bits
+/* Eight neighbouring columns. */
+FMHA_INLINE void fmha_load(const element *from, u32, float o[8])
+{
+    const u32x4 all = *(const u32x4 *)from;
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        o[i] = fmha_from_element((element)(all[i / 2] >> 16 * (i % 2)));
 }
 //%     else
 typedef element element8 __attribute__((ext_vector_type(8)));
@@ -138,6 +157,29 @@ FMHA_INLINE float fmha_weight(float lse, float m)
     return lse == -fmha_infinity() ? 0.0f : __builtin_amdgcn_exp2f((lse - m) * 1.4426950408889634f);
 }
 
+//% -- Splits of a lane. Where lanes share them all go on to the end, with no split where there is no row.
+//% local first, count, onward, leave = "0", "arguments.splits", "++s", "return"
+//% if shares > 1 then
+//%     first, count, onward, leave = "share", "splits", "s += " .. shares, "there = false"
+/* Over the lanes that share a piece. */
+FMHA_INLINE float fmha_piece_max(float x)
+{
+#pragma unroll
+    for (int apart = 1; apart < $(shares); apart *= 2)
+        x = __builtin_fmaxf(x, __shfl_xor_sync(0xffffffff, x, apart));
+    return x;
+}
+
+FMHA_INLINE float fmha_piece_sum(float x)
+{
+#pragma clang fp contract(off)
+#pragma unroll
+    for (int apart = 1; apart < $(shares); apart *= 2)
+        x += __shfl_xor_sync(0xffffffff, x, apart);
+    return x;
+}
+
+//% end
 FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments arguments)
 {
 #pragma clang fp contract(off)
@@ -147,35 +189,52 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
 //% else
     const u32 rows = (u32)arguments.batch * (u32)arguments.heads_q * (u32)arguments.seqlen_q;
 //% end
+//% if shares > 1 then
+    const int share = (int)(__builtin_amdgcn_workitem_id_x() % $(shares));
+    const u32 item = __builtin_amdgcn_workgroup_id_x() * $(pieces) + __builtin_amdgcn_workitem_id_x() / $(shares);
+    const u32 row = item / pieces < rows ? item / pieces : rows - 1, piece = item % pieces;
+    bool there = item / pieces < rows; /* a row that is stored */
+//% else
     const u32 item = __builtin_amdgcn_workgroup_id_x() * $(threads) + __builtin_amdgcn_workitem_id_x();
     const u32 row = item / pieces, piece = item % pieces;
     if (row >= rows)
         return;
+//% end
 //% if packed then
     const i64 query = row % (u32)arguments.tokens_q, head = row / (u32)arguments.tokens_q;
     if (query < arguments.cu_seqlens_q[0] || query >= arguments.cu_seqlens_q[arguments.batch])
-        return;
+        $(leave);
 //% else
     const u32 head_row = row / (u32)arguments.seqlen_q;
     const i64 query = row % (u32)arguments.seqlen_q, head = head_row % (u32)arguments.heads_q, batch = head_row / (u32)arguments.heads_q;
 //%     if padded then
     if (query >= arguments.seqlens_q[batch])
-        return;
+        $(leave);
 //%     end
 //% end
 
+//% if shares > 1 then
+    const int splits = there ? arguments.splits : 0;
+//% end
     /* The largest LSE, then the sum of weights, of which the largest is 1. */
     const float *lses = arguments.lse_partial + row;
     float m = -fmha_infinity();
 #pragma clang loop vectorize(disable) unroll_count(4)
-    for (int s = 0; s < arguments.splits; ++s)
+    for (int s = $(first); s < $(count); $(onward))
         m = __builtin_fmaxf(m, lses[s * (i64)rows]);
+//% if shares > 1 then
+    m = fmha_piece_max(m);
+//% end
     float l = 0.0f;
 #pragma unroll 4
-    for (int s = 0; s < arguments.splits; ++s)
+    for (int s = $(first); s < $(count); $(onward))
         l += fmha_weight(lses[s * (i64)rows], m);
+//% if shares > 1 then
+    l = fmha_piece_sum(l);
+//% end
     const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
-    if (arguments.lse && piece == 0)
+//% local tells = "piece == 0" .. (shares > 1 and " && there && share == 0" or "")
+    if (arguments.lse && $(tells))
         arguments.lse[row] = l == 1.0f ? m : m + 0.69314718055994531f * __builtin_amdgcn_logf(l);
 
     /* O, of weights whose sum is 1: no intermediate sum is larger than the largest partial O. Adding to -0 changes nothing, not even a zero's
@@ -193,7 +252,7 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
     for (int i = 0; i < 8; ++i)
         o[i] = l == 0.0f ? 0.0f : -0.0f;
 #pragma clang loop unroll_count($(ahead))
-    for (int s = 0; s < arguments.splits; ++s) {
+    for (int s = $(first); s < $(count); $(onward)) {
         const float lse = lses[s * (i64)rows], weight = fmha_weight(lse, m) * inverse;
         float part[8];
         fmha_load(from + s * arguments.stride_o_partial_split, pieces, part);
@@ -201,6 +260,13 @@ FMHA_KERNEL($(threads)) void $(spec.name)(const struct fmha_merge_arguments argu
         for (int i = 0; i < 8; ++i)
             o[i] = __builtin_fmaf(weight, lse == -fmha_infinity() ? -0.0f : part[i], o[i]); /* whatever stands there */
     }
+//% if shares > 1 then
+#pragma unroll
+    for (int i = 0; i < 8; ++i)
+        o[i] = fmha_piece_sum(o[i]);
+    if (!there || share != 0)
+        return;
+//% end
 //% if spec.dtype == "bf16" then
     /* A NaN whose payload is in its low bits alone would be rounded to an infinity. */
 #pragma unroll

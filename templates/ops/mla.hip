@@ -4,9 +4,6 @@
 //%     fail("--hd-v " .. spec.head_dim_v .. ": of --op mla V is a part of K's row: expected at most --hd " .. spec.head_dim)
 //% end
 //% local scaled = spec.kv_math == "native" and spec.kv_dtype == "mxfp4"
-//% if spec.scale_rule ~= "floor" and not scaled then
-//%     fail("--scale-rule " .. spec.scale_rule .. ": expected something that becomes mxfp4: add --kv-dtype mxfp4 --kv-math native, or leave it out")
-//% end
 //% if scaled then
 //%     include("ops/mla_scaled.hip")
 //% else

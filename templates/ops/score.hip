@@ -8,7 +8,7 @@
 //% --   members()    emits members of struct fmha_score: what stays the same through the loop over the keys
 //% --   begin()      emits statements that fill them in, from `arguments`, `batch`, the first query `head` and `first_query` of the
 //% --                workgroup, `seqlen_q` and `seqlen_k`
-//% --   row_begin()  the same for tile r of the wave's rows, all of query head `head`: members that are arrays of forward.wave_tiles
+//% --   row_begin()  the same for tile r of the wave's rows, all of query head `head`: members that are arrays of forward.slots
 //% --   diagonal     true: fmha_rows.diagonal is wanted, and `diagonal` may be used in span() and transform()
 //% --   span()       emits statements that move the ends of the keys low <= key < high that `query` sees; as the query rises, neither may fall
 //% --   kept         an expression: so many keys, from the first on, are seen though they are below `low`
@@ -120,7 +120,7 @@
 //% if score.jumps and spec.pipeline == 2 then
 //%     fail("--pipeline 2 visits neighbouring tiles, --sink-keys and --block-mask leave some out: use --pipeline 1")
 //% end
-//% if score.jumps and spec.k_path == "async" then
+//% if score.jumps and spec.k_path == "async" and not (arch.into_lds and arch.into_lds.any_tile) then
 //%     fail("--k-path async keeps neighbouring tiles in turn, --sink-keys and --block-mask leave some out: use --k-path lds or direct")
 //% end
 //% local causal_span = causal and score.spans

@@ -10,7 +10,7 @@
 //% }
 //% if packed then argument { name = "tokens_q", kind = "value", type = "i64" } end
 //% for _, name in ipairs { "heads_q", "heads_k", "seqlen_q", "seqlen_k" } do
-//%     if not (packed and name == "seqlen_q" and not decode or (packed or padded_keys) and name == "seqlen_k" or latent and name == "heads_k") then argument { name = name, kind = "value", type = "i32" } end
+//%     if not (packed and name == "seqlen_q" and not decode and not forward.on_dies or (packed or padded_keys) and name == "seqlen_k" or latent and name == "heads_k") then argument { name = name, kind = "value", type = "i32" } end
 //% end
 //% argument { name = "scale", kind = "value", type = "f32" }
 //% for _, axis in ipairs { "q", "k" } do

@@ -43,12 +43,12 @@
 //%     fail("--v-path direct needs V given transposed: add --v-layout transposed, or use --v-path lds or gather")
 //% end
 //%
-//% -- LDS rows are padded by 16 bytes, so that sixteen lanes that read sixteen rows meet in no bank.
+//% -- LDS rows are padded (cache.pad), so that sixteen lanes that read sixteen rows meet in no bank.
 //% local sharing = forward.sharing
 //% local DP, DVP = (D + sharing * M - 1) // (sharing * M) * sharing * M, (DV + sharing * M - 1) // (sharing * M) * sharing * M
 //% tiles = {
 //%     v_dimensions = DVP,
-//%     ragged = DP - D >= M, -- the last of the waves that share rows lack steps along the head dimension
+//%     ragged = not cache.scaled and DP - D >= M, -- the last of the waves that share rows lack steps along the head dimension
 //%     power_of_two = function(n)
 //%         local p = 1
 //%         while p < n do p = 2 * p end
@@ -135,6 +135,9 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% local k_own = k_lds and not (tiles.latent and D == DV) -- there is a way of K's own
 //% if k_own and tiles.latent then
 //%     k_way = way_rows("k", BK, D - DV, { placed = true, pitch = DP + cache.pad(), lds = "keys.k_lds + " .. DV })
+//% elseif k_lds and cache.scaled then
+//%     -- Blocks of sixteen bytes, then their scales; an odd number of sixteen bytes, so that sixteen lanes that read sixteen rows meet in no bank.
+//%     k_way = way_rows("k", BK, D, { placed = true, pitch = 8 * (D // 32 + (D // 32 + 15) // 16 | 1), scales = D // 32 * 8 })
 //% elseif k_lds then
 //%     k_way = way_rows("k", BK, D, { placed = true, pitch = DP + cache.pad() })
 //%     if not k_own then k_way.registers = 0 end
@@ -150,7 +153,7 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //%     if v_transposed then fail("--v-path transpose: V is given transposed already: " .. instead) end
 //%     include("ops/way_" .. (loads.from == "lds" and "columns" or "units") .. ".hip")
 //% elseif v_lds and v_transposed then
-//%     v_way = way_rows("v", DV, BK, { columns = true, placed = true, pitch = BK + 8, lds_rows = DVP })
+//%     v_way = way_rows("v", DV, BK, { columns = true, placed = true, pitch = BK + cache.pad(), lds_rows = DVP })
 //% elseif v_lds then
 //%     include("ops/way_eights.hip")
 //% end
@@ -168,6 +171,7 @@ FMHA_INLINE bool $(shares)(u32 thread)
 //% tiles.flag_bytes = v_lds and (4 * spec.waves + 15) // 16 * 16 or 0 -- a word for each wave says which tile of V is not finite
 //% -- A thread's share of a tile is loaded one tile ahead as long as it takes few registers.
 //% tiles.ahead = (k_way and k_way.registers or 0) + (v_way and v_way.registers or 0) + (cache.token and 2 * cache.rounds or 0) <= 40
+//% forward.early = forward.early and tiles.ahead and k_own and v_lds
 //% if k_async and not tiles.ahead then
 //%     fail("--k-path async: a thread's share of V's tile takes more registers than one tile ahead may: use a smaller --block-k or more --waves")
 //% end
@@ -277,14 +281,19 @@ FMHA_INLINE u32x2 fmha_load4(const element *from)
 }
 //% end
 
-//% if cache.native then
+//% local run = cache.pad() == 4 and "fmha_run8" or run8
+//% if cache.pad() == 4 then
+typedef $(run8) fmha_run8 __attribute__((aligned(8)));
+
+/* Where a run of eight elements stands in LDS, at a multiple of 8 bytes. */
+//% elseif cache.native then
 /* Where a run of eight numbers stands in LDS. */
 //% else
 /* Where a 16-byte-aligned run of elements stands in LDS. */
 //% end
-FMHA_INLINE $(run8) *fmha_lds8($(cell) *lds, u32 index)
+FMHA_INLINE $(run) *fmha_lds8($(cell) *lds, u32 index)
 {
-    return ($(run8) *)(lds + index);
+    return ($(run) *)(lds + index);
 }
 
 //% if replicated then
@@ -341,7 +350,7 @@ FMHA_INLINE const $(unit) *fmha_at(const $(unit) *base, u32 offset)
 }
 
 //% cache.emit()
-//% if cache.small and not k_lds then cache.k_operand() end
+//% if cache.small and not k_lds and not cache.scaled then cache.k_operand() end
 //% if k_own then k_way.helpers() end
 //% if v_way and v_way.shares then v_way.helpers() end
 //% if reorder then
@@ -440,17 +449,17 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     keys.v_offset = $(v_way.offset);
 //% end
 //% -- Of rows of keys, what is behind the last dimension.
-//% local function pad(kind, from, to)
-//%     local lds, pitch = "keys." .. kind .. "_lds", to + cache.pad()
+//% local function pad(kind, from, to, pitch)
+//%     local lds = "keys." .. kind .. "_lds"
     for (u32 row = keys.thread; row < $(BK); row += $(threads)) {
 #pragma unroll
         for (u32 column = $(from); column < $(to); column += 8)
             *fmha_lds8($(lds), row * $(pitch) + column) = $(zeros8);
     }
 //% end
-//% if k_lds and DP > D then pad("k", D, DP) end
+//% if k_lds and DP > D and not cache.scaled then pad("k", D, DP, DP + cache.pad()) end
 //% if v_way and v_way.operand and DVP > DV then
-//%     pad("v", DV, DVP)
+//%     pad("v", DV, DVP, v_way.pitch)
 //% elseif v_lds and DVP > DV then
 //%     local columns = BK // 8
     for (u32 i = keys.thread; i < $((DVP - DV) * columns); i += $(threads))
@@ -543,7 +552,60 @@ FMHA_INLINE void fmha_report_v(struct fmha_keys &keys, int tile, u32 first, u32 
 }
 
 //% end
-//% if tiles.lds and tiles.ahead then
+//% local function send(kind, way)
+//%     local prefetch = "fmha_prefetch_" .. kind
+#pragma unroll
+    for (u32 i = 0; i < $(way.count); ++i) {
+        $(prefetch)(keys, tile, part, i);
+//%     if not fast then
+        FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
+//%     end
+    }
+//% end
+//% local function put(kind, way)
+//%     local spread, store, shares = "fmha_spread_" .. kind, "fmha_store_" .. kind, "fmha_" .. kind .. "_shares(keys.thread)"
+//%     if way.spread then
+#pragma unroll
+    for (u32 i = 0; i < $(way.count); ++i)
+        $(spread)(keys, i);
+//%     end
+//%     if not way.shares then
+#pragma unroll
+    for (u32 i = 0; i < $(way.count); ++i)
+        $(store)(keys, i);
+//%     else
+    if ($(shares)) {
+#pragma unroll
+        for (u32 i = 0; i < $(way.count); ++i)
+            $(store)(keys, i);
+    }
+//%     end
+//% end
+//% if forward.early then
+//%     for _, kind in ipairs { "k", "v" } do
+//%         local KIND, send_tile, way = kind:upper(), "fmha_send_" .. kind, kind == "k" and k_way or v_way
+/* The thread's share of a tile of $(KIND) that has at least one key, on its way to registers. part: it may lack some. */
+FMHA_INLINE void $(send_tile)(struct fmha_keys &keys, int tile, bool part)
+{
+//%         send(kind, way)
+}
+
+//%     end
+/* Puts what fmha_send_k loaded into LDS. Between barriers. */
+FMHA_INLINE void fmha_put_k(struct fmha_keys &keys)
+{
+//%     put("k", k_way)
+}
+
+/* Puts what fmha_send_v loaded into LDS; of a masked tile also whether all of it is finite. Between barriers. */
+FMHA_INLINE void fmha_put_v(struct fmha_keys &keys, int tile, bool masked)
+{
+//%     put("v", v_way)
+    if (masked)
+        fmha_report_v(keys, tile, 0, $(v_way.count));
+}
+
+//% elseif tiles.lds and tiles.ahead then
 //%     local on_its_way = k_async and "on its way to LDS (K) and to registers" or "on its way to registers"
 /* The thread's share of a tile that has at least one key, $(on_its_way). part: it may lack some. */
 FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
@@ -554,24 +616,8 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 //%     if cache.token then
     fmha_prefetch_scales(keys, tile, part);
 //%     end
-//%     if k_own then
-#pragma unroll
-    for (u32 i = 0; i < $(k_way.count); ++i) {
-        fmha_prefetch_k(keys, tile, part, i);
-//%         if not fast then
-        FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
-//%         end
-    }
-//%     end
-//%     if v_lds then
-#pragma unroll
-    for (u32 i = 0; i < $(v_way.count); ++i) {
-        fmha_prefetch_v(keys, tile, part, i);
-//%         if not fast then
-        FMHA_SCHEDULE_FENCE(); /* bounds the registers that single elements take before they are joined */
-//%         end
-    }
-//%     end
+//%     if k_own then send("k", k_way) end
+//%     if v_lds then send("v", v_way) end
 }
 
 //%     if tiles.stored then
@@ -581,30 +627,9 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 //%         if cache.token then
     fmha_store_scales(keys);
 //%         end
-//%     if k_own then
-    if (fmha_k_shares(keys.thread)) {
-#pragma unroll
-        for (u32 i = 0; i < $(k_way.count); ++i)
-            fmha_store_k(keys, i);
-    }
-//%     end
+//%     if k_own then put("k", k_way) end
 //%     if v_lds then
-//%         if v_way.spread then
-#pragma unroll
-    for (u32 i = 0; i < $(v_way.count); ++i)
-        fmha_spread_v(keys, i);
-//%         end
-//%         if not v_way.shares then
-#pragma unroll
-    for (u32 i = 0; i < $(v_way.count); ++i)
-        fmha_store_v(keys, i);
-//%         else
-    if (fmha_v_shares(keys.thread)) {
-#pragma unroll
-        for (u32 i = 0; i < $(v_way.count); ++i)
-            fmha_store_v(keys, i);
-    }
-//%         end
+//%         put("v", v_way)
     if (masked)
         fmha_report_v(keys, tile, 0, $(v_way.count));
 //%     else
@@ -667,6 +692,9 @@ FMHA_INLINE void fmha_copy_tile(struct fmha_keys &keys, int tile, bool part)
 //% if blocks > 1 then k_place, v_place = k_place .. ", u32 h", v_place .. ", u32 h" end
 //% local keys_text = ("Keys %dj ... %dj + %d of a tile%s, dimensions %dt ... %dt + %d."):format(M, M, M - 1,
 //%     blocks > 1 and " (of them those of block h)" or "", M, M, M - 1)
+//% if cache.scaled then
+//%     include("ops/forward_scaled.hip")
+//% else
 /* $(keys_text) part: some keys of the tile may not exist. */
 FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool part, $(k_place))
 {
@@ -701,6 +729,7 @@ FMHA_INLINE $(operand) $(k_name)(const struct fmha_keys &keys, int tile, bool pa
 //% end
 }
 
+//% end
 //% local dimensions_text = ("Dimensions %dt ... %dt + %d%s, keys %dj ... %dj + %d of a tile."):format(M, M, M - 1,
 //%     blocks > 1 and " (of them those of block h)" or "", M, M, M - 1)
 //% local broken_place = blocks > 1 and "u32 t, u32 j, u32 &broken, u32 h" or "u32 t, u32 j, u32 &broken"
@@ -807,7 +836,7 @@ FMHA_INLINE $(atom.rows) $(name)(const struct fmha_keys &keys, $(parameters))
 }
 
 //%     end
-//%     operand_of_blocks("fmha_k_operand", k_name, "int tile, bool part, u32 j, u32 t", "tile, part, j, t")
+//%     if not cache.scaled then operand_of_blocks("fmha_k_operand", k_name, "int tile, bool part, u32 j, u32 t", "tile, part, j, t") end
 //%     if v_lds then
 //%         operand_of_blocks("fmha_v_operand", v_name, "u32 t, u32 j", "t, j")
 //%     else
@@ -831,7 +860,7 @@ FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
 //%     local v_chunks = v_way.lds_eights
 #pragma nounroll
     for (u32 i = keys.thread; i < $(v_way.lds_rows * v_chunks); i += $(threads)) {
-        $(run8) *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(v_way.pitch) + i % $(v_chunks) * 8), v = *at;
+        $(run) *at = fmha_lds8(keys.v_lds, i / $(v_chunks) * $(v_way.pitch) + i % $(v_chunks) * 8), v = *at;
 #pragma unroll
         for (u32 j = 0; j < $(words8); ++j)
             v[j] = fmha_finite(v[j]);

@@ -20,10 +20,6 @@
 //% }
 //% v_way.prefetch = function()
     const u32 row = fmha_v_row(thread, i), column = $(column_of);
-//%     if fast and not paged then
-    if (!part)
-        FMHA_OPAQUE(keys.v_offset);
-//%     end
 //% local unit = cache.unit
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
@@ -36,8 +32,10 @@
         const $(unit) *from;
         if (part)
             from = fmha_at(v_tile, present * $(row_bytes) + column * $(bytes));
-        else
+        else {
+            FMHA_OPAQUE(keys.v_offset); /* for each load anew: else their common part is added first, and the rest to each address */
             from = fmha_at($(share), keys.v_offset);
+        }
 //%     elseif not fast and not paged then
         const $(unit) *from = v_tile + (i64)present * keys.v_stride + column * $(units);
 //%     end
@@ -102,12 +100,12 @@ FMHA_INLINE void fmha_spread_v(struct fmha_keys &keys, u32 i)
 //% end
 //% -- Of MLA the same numbers are dimensions of K. pairs of each of eight keys, and the first's dimension, are expressions.
 //% local function rows_of_k(of, count, dimension)
-//%     local vector = "u32" .. (count > 1 and "x" .. count or "")
+//%     local vector, aligned = "u32" .. (count > 1 and "x" .. count or ""), math.min(4 * count, 2 * cache.pad())
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
         $(vector) part;
         __builtin_memcpy(&part, $(of), sizeof part);
-        *($(vector) *)(keys.k_lds + fmha_lds_row(row * 8 + j) * $(k_way.pitch) + $(dimension)) = part;
+        __builtin_memcpy(__builtin_assume_aligned(keys.k_lds + fmha_lds_row(row * 8 + j) * $(k_way.pitch) + $(dimension), $(aligned)), &part, sizeof part);
     }
 //% end
 //% -- Bytes: of four keys' words, with four dimensions each, words of dimensions with four keys.

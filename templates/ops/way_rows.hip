@@ -5,6 +5,9 @@
 //% --   given.columns   whether the columns are keys and not the rows: V given transposed
 //% --   given.placed    whether rows go to the places that fmha_lds_row gives them
 //% --   given.pitch     elements from row to row in LDS; given.lds_rows: rows there, if more than rows; given.lds: where they begin
+//% --   given.held      elements of a row in LDS that hold something, if not all but the last eight
+//% --   given.turned    whether in rows 8 to 15 of each sixteen the halves of each eight elements change places
+//% --   given.scales    numbers of mxfp4 go there as they are, and from this element of a row on their scales
 //% local fast, paged = spec.align == 16, spec.paged == "on"
 //% way_rows = function(kind, rows, length, given)
 //%     local run = cache.run
@@ -22,7 +25,7 @@
 //%     local way = {
 //%         count = split.count, registers = (cache.mx and 5 or cache.fp8 and 2 or 4) * split.count, lacks = split.lacks, shares = split.shares, helpers = split.emit,
 //%         next = vector .. kind .. "_next[" .. split.count .. "];" .. (cache.mx and " u32 " .. kind .. "_scale_next[" .. split.count .. "];" or ""), text = columns and "one row a dimension" or "one row a key",
-//%         lds_rows = lds_rows, lds_eights = (pitch - 8) // 8, pitch = pitch, lds_elements = lds_rows * pitch,
+//%         lds_rows = lds_rows, lds_eights = (given.held or length) // 8, pitch = pitch, lds_elements = lds_rows * pitch,
 //%         offset = row_of .. "(keys.thread, 0) * " .. row_bytes .. " + " .. split.first_column .. " * " .. bytes,
 //%     }
 //%     way.prefetch = function()
@@ -60,13 +63,20 @@
 //%     way.store = function()
 //%         local row = given.placed and "fmha_lds_row(" .. row_of .. "(thread, i))" or row_of .. "(thread, i)"
     const u32 row = $(row);
-//%         if cache.mx then
+//%         local turn = function(elements) return given.turned and "fmha_turned(" .. elements .. ", row)" or elements end
+//%         if given.scales then
+    const u32 column = $(column_of);
+    *fmha_lds8($(lds), row * $(pitch) + column * 8) = $(next_of);
+    ((unsigned char *)($(lds) + row * $(pitch) + $(given.scales)))[column] = (unsigned char)$(scale_next);
+//%         elseif cache.mx then
     const fmha_fp4_scale scale = $(scale_of);
 #pragma unroll
     for (u32 j = 0; j < 4; ++j)
-        *fmha_lds8($(lds), row * $(pitch) + $(column_of) * 32 + j * 8) = fmha_fp4_to_elements($(next_of)[j], scale);
+//%             local elements = turn("fmha_fp4_to_elements(" .. next_of .. "[j], scale)")
+        *fmha_lds8($(lds), row * $(pitch) + $(column_of) * 32 + j * 8) = $(elements);
 //%         else
 //%             local elements = cache.fp8 and not cache.native and "fmha_elements(" .. next_of .. ")" or next_of
+//%             elements = turn(elements)
     *fmha_lds8($(lds), row * $(pitch) + $(column_of) * 8) = $(elements);
 //%         end
 //%     end

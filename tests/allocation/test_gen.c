@@ -17,6 +17,7 @@
 #include "library_ninja.h"
 #include "reference.h"
 #include "report.h"
+#include "report_svg.h"
 #include "spec.h"
 #include "sweep.h"
 #include "template.h"
@@ -151,18 +152,19 @@ Test(allocation, reading_a_manifest) {
 static sweep_outcome report_file(void *context) {
     struct error error = {0};
     struct report report;
-    struct text table = {0}, json = {0};
+    struct text table = {0}, json = {0}, picture = {0};
     const struct report_request request = {.file = context};
     bool read = report_run(&request, &report, &error), done = read;
     if (read) {
         report_table(&report, &table);
-        done = !table.failed && report_json(&report, &json, &error);
+        done = !table.failed && report_json(&report, &json, &error) && report_svg(&report, &picture, &error);
     }
     sweep_outcome outcome = read && table.failed ? SWEEP_ERROR : outcome_of(done, &error);
     if (read)
         report_free(&report);
     text_free(&table);
     text_free(&json);
+    text_free(&picture);
     return outcome;
 }
 
@@ -208,14 +210,19 @@ static sweep_outcome vendor(void *context) {
 static struct template_engine *engine;
 static struct instance instance;
 
-static void emit_one(void) {
+static void emit_first(const struct spec_choices *chosen) {
     struct error error;
     struct spec *specs;
     size_t count;
     engine = template_engine_new(NULL, &error);
-    cr_assert(engine != NULL && spec_product(&choices, engine, &specs, &count, &error) &&
-              instance_emit(engine, &specs[0], &instance, &error));
+    cr_assert(engine != NULL && spec_product(chosen, engine, &specs, &count, &error) &&
+                  instance_emit(engine, &specs[0], &instance, &error),
+              "%s", error.text);
     free(specs);
+}
+
+static void emit_one(void) {
+    emit_first(&choices);
 }
 
 Test(allocation, vendoring) {
@@ -280,14 +287,24 @@ Test(allocation, writing_a_vendored_folder) {
 static sweep_outcome verify(void *context) {
     const struct spec *spec = context;
     const struct verify_shape shape = {1, 2, 1, 3, 5};
+    const struct verify_pack_shape pack = {1, 2, 3, 5};
+    const struct verify_merge_shape merge = {3, 1, 2, 2, 8};
+    const struct verify_append_shape append = {2, 1, 2, 5};
+    const struct verify_quantize_shape quantize = {1, 2, 3};
     struct error error = {0};
     struct verify_options options;
     struct verify_report report;
     struct text table = {0}, json = {0};
     verify_options_init(&options);
     options.shapes = &shape;
-    options.shape_count = 1;
-    options.inputs = VERIFY_INPUTS_RANDOM;
+    options.pack_shapes = &pack;
+    options.merge_shapes = &merge;
+    options.append_shapes = &append;
+    options.quantize_shapes = &quantize;
+    options.shape_count = options.pack_shape_count = options.merge_shape_count = options.append_shape_count =
+        options.quantize_shape_count = 1;
+    if (spec->value[SPEC_OP] == SPEC_OP_FORWARD)
+        options.inputs = VERIFY_INPUTS_RANDOM;
     struct template_engine *fresh = template_engine_new(NULL, &error);
     bool ran = fresh != NULL && verify_run(fresh, spec, &options, &report, &error), done = ran;
     if (ran) {
@@ -303,11 +320,45 @@ static sweep_outcome verify(void *context) {
     return outcome;
 }
 
-Test(allocation, verifying) {
+static void verify_all_fail_once(const struct spec_choices *chosen) {
     setenv("FMHA_DRIVER_DIR", FAKE_DRIVER_DIR, 1);
     setenv("FMHA_GENERATOR", "off", 1);
-    emit_one();
+    emit_first(chosen);
     expect_clean(verify, &instance.spec, 150);
     instance_free(&instance);
     template_engine_free(engine);
+}
+
+Test(allocation, verifying) {
+    verify_all_fail_once(&choices);
+}
+
+Test(allocation, verifying_appended_keys) {
+    verify_all_fail_once(&(struct spec_choices){.arch = "gfx1151",
+                                                .field = {[SPEC_OP] = "append",
+                                                          [SPEC_HEAD_DIM] = "64",
+                                                          [SPEC_KV_DTYPE] = "e4m3",
+                                                          [SPEC_ROTARY] = "neox",
+                                                          [SPEC_VARLEN] = "packed",
+                                                          [SPEC_PAGED] = "on"}});
+}
+
+Test(allocation, verifying_quantized_rows) {
+    verify_all_fail_once(&(struct spec_choices){
+        .arch = "gfx1151", .field = {[SPEC_OP] = "quantize", [SPEC_HEAD_DIM] = "64", [SPEC_KV_DTYPE] = "e4m3"}});
+}
+
+Test(allocation, verifying_scales) {
+    verify_all_fail_once(&(struct spec_choices){
+        .arch = "gfx1151",
+        .field = {[SPEC_OP] = "quantize", [SPEC_HEAD_DIM] = "64", [SPEC_KV_DTYPE] = "e4m3", [SPEC_PASS] = "scales"}});
+}
+
+Test(allocation, verifying_merged_results) {
+    verify_all_fail_once(
+        &(struct spec_choices){.arch = "gfx1151", .field = {[SPEC_OP] = "merge", [SPEC_VARLEN] = "padded"}});
+}
+
+Test(allocation, verifying_packed_tensors) {
+    verify_all_fail_once(&(struct spec_choices){.arch = "gfx1151", .field = {[SPEC_OP] = "pack"}});
 }

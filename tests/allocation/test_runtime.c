@@ -29,13 +29,23 @@ static void expect_clean(sweep_work work, void *context, unsigned least_visited,
     cr_assert_eq(result.first_bad, 0, "from allocation %u on: %s", result.first_bad, result.what);
 }
 
+/* A device with the library in a folder. */
+static fmha_status open_with(const char *added, fmha_device **device) {
+    fmha_status status = fmha_device_open("emu:gfx1151", device);
+    return status == FMHA_OK ? fmha_device_add_library(*device, added) : status;
+}
+
+static sweep_outcome close_after(fmha_device *device, fmha_status status) {
+    sweep_outcome outcome = outcome_of(status);
+    fmha_device_close(device);
+    return outcome;
+}
+
 static sweep_outcome open_and_close(void *context) {
     (void)context;
     fmha_device *device;
     fmha_status status = fmha_device_open("emu:gfx1151", &device);
-    sweep_outcome outcome = outcome_of(status);
-    fmha_device_close(device);
-    return outcome;
+    return close_after(device, status);
 }
 
 Test(allocation, opening_a_device) {
@@ -52,19 +62,14 @@ static sweep_outcome launch(void *context) {
     const char *added = context;
     fmha_device *device;
     fmha_forward_problem problem = dispatch_problem();
-    fmha_status status = fmha_device_open("emu:gfx1151", &device);
-    if (status == FMHA_OK) {
-        status = fmha_device_add_library(device, added);
-    }
+    fmha_status status = open_with(added, &device);
     if (status == FMHA_OK) {
         status = fmha_forward_prepare(device, &problem);
     }
     if (status == FMHA_OK) {
         status = fmha_forward(device, &problem);
     }
-    sweep_outcome outcome = outcome_of(status);
-    fmha_device_close(device);
-    return outcome;
+    return close_after(device, status);
 }
 
 Test(allocation, first_launch_without_a_cache) {
@@ -111,10 +116,7 @@ static sweep_outcome decode(void *context) {
     problem.v = forward.v;
     problem.o = forward.o;
     problem.workspace = (void *)0x50000;
-    fmha_status status = fmha_device_open("emu:gfx1151", &device);
-    if (status == FMHA_OK) {
-        status = fmha_device_add_library(device, context);
-    }
+    fmha_status status = open_with(context, &device);
     if (status == FMHA_OK) {
         status = fmha_decode_workspace_bytes(device, &problem, &problem.workspace_bytes);
     }
@@ -124,9 +126,7 @@ static sweep_outcome decode(void *context) {
     if (status == FMHA_OK) {
         status = fmha_decode(device, &problem);
     }
-    sweep_outcome outcome = outcome_of(status);
-    fmha_device_close(device);
-    return outcome;
+    return close_after(device, status);
 }
 
 Test(allocation, decoding_with_a_merge) {
@@ -144,10 +144,7 @@ static sweep_outcome explain(void *context) {
     fmha_device *device;
     fmha_forward_problem problem = dispatch_problem();
     int taken = 0;
-    fmha_status status = fmha_device_open("emu:gfx1151", &device);
-    if (status == FMHA_OK) {
-        status = fmha_device_add_library(device, context);
-    }
+    fmha_status status = open_with(context, &device);
     if (status == FMHA_OK) {
         status = fmha_forward_explain(device, &problem, look, &taken);
     }
@@ -156,9 +153,7 @@ static sweep_outcome explain(void *context) {
         status = fmha_forward(device, &problem);
         status = status == FMHA_ERROR_NO_INSTANCE ? FMHA_OK : status;
     }
-    sweep_outcome outcome = outcome_of(status);
-    fmha_device_close(device);
-    return outcome;
+    return close_after(device, status);
 }
 
 Test(allocation, explaining) {
@@ -179,10 +174,7 @@ static sweep_outcome tune(void *context) {
     fmha_forward_problem problem = dispatch_problem();
     fmha_tune_options options = {.struct_bytes = sizeof options, .rounds = 2};
     snprintf(file, sizeof file, "%s/tuned", added);
-    fmha_status status = fmha_device_open("emu:gfx1151", &device);
-    if (status == FMHA_OK) {
-        status = fmha_device_add_library(device, added);
-    }
+    fmha_status status = open_with(added, &device);
     if (status == FMHA_OK) {
         status = fmha_forward_tune(device, &problem, &options, NULL, NULL);
     }
@@ -195,9 +187,7 @@ static sweep_outcome tune(void *context) {
     if (status == FMHA_OK) {
         status = fmha_forward(device, &problem);
     }
-    sweep_outcome outcome = outcome_of(status);
-    fmha_device_close(device);
-    return outcome;
+    return close_after(device, status);
 }
 
 Test(allocation, tuning_and_choices) {

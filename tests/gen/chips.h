@@ -15,6 +15,10 @@
     "             native = { block_k = 128, waves = 1, mxfp4 = { waves = 8 } } },\n"                                   \
     "    [128] = { block_m = 64, block_k = 32, waves = 4, k_path = 'direct', gqa = 2,\n"                               \
     "              transposed = { v_path = 'direct', block_k = 48 }, bf16 = { waves = 2 } },\n"                        \
+    "    [192] = { block_m = 64, block_k = 16, waves = 4, q_path = 'lds',\n"                                           \
+    "              together = { block_m = 64, block_k = 32, waves = 8, v_waves = 2, v_slices = 1,\n"                   \
+    "                           bf16 = { v_waves = 1, waves = 4 }, head_dim_v = { [64] = { block_k = 48 } } },\n"      \
+    "              native = { block_k = 64 } },\n"                                                                     \
     "    [512] = { block_m = 32, block_k = 32, waves = 2, v_slices = 4, transposed = { block_k = 16 },\n"              \
     "              head_dim_v = { [128] = { v_slices = 1, transposed = { block_k = 48 } }, [256] = { v_slices = 2 } "  \
     "} },\n"                                                                                                           \

@@ -293,8 +293,8 @@ Test(index_text, refuses) {
                         "stride_q_row, ...), got 'batches'");
 
     *instance = kept;
-    strcpy(instance->spec.arch, "sm_90");
-    assert_refused(twice, 1, NAME ": --arch: expected a gfx target such as gfx1151, got 'sm_90'");
+    strcpy(instance->spec.arch, "navi31");
+    assert_refused(twice, 1, NAME ": --arch: expected a target such as gfx1151 or sm_90, got 'navi31'");
 
     *instance = kept;
     instance->argument_bytes = 8;

@@ -54,7 +54,7 @@ static struct kv_cache made(const struct spec *spec, uint64_t seed) {
     struct error error;
     draw(seed);
     cr_assert(kv_cache_make(spec, &problem, HALF_F16, seed, k, v, &cache, &error), "%s", error.text);
-    kv_cache_read(&cache, HALF_F16, false, k_values, v_values, &problem);
+    kv_cache_read(spec, &cache, HALF_F16, false, k_values, v_values, &problem);
     return cache;
 }
 
@@ -126,12 +126,19 @@ Test(kv_cache, scales_of_blocks) {
         cache.k.blocks[2 * row] = 134;
         cache.k.blocks[2 * row + 1] = row == 1 ? 255 : 141;
     }
-    kv_cache_read(&cache, HALF_F16, false, k_values, v_values, &problem);
+    kv_cache_read(&spec, &cache, HALF_F16, false, k_values, v_values, &problem);
     cr_assert(k_values[0] == -128 && k_values[1] == 768 && k_values[31] == 768);
     cr_assert(k_values[32] == -16384 && isinf(k_values[33]));
     cr_assert(k_values[DIM + 31] == 768 && isnan(k_values[DIM + 32]) && isnan(k_values[DIM + 63]));
-    kv_cache_read(&cache, HALF_BF16, false, k_values, v_values, &problem);
+    kv_cache_read(&spec, &cache, HALF_BF16, false, k_values, v_values, &problem);
     cr_assert(k_values[33] == 98304);
+    /* What is multiplied as it is does not become f16; V does. */
+    struct spec native = spec;
+    native.value[SPEC_KV_MATH] = 1;
+    cache.v.numbers[0] = 0x77;
+    cache.v.blocks[0] = 141;
+    kv_cache_read(&native, &cache, HALF_F16, false, k_values, v_values, &problem);
+    cr_assert(k_values[33] == 98304 && isinf(v_values[0]));
     cr_assert(!problem.k_scaled && !problem.v_scaled && !problem.v_scale);
     kv_cache_free(&cache);
 }

@@ -47,23 +47,27 @@ Test(modifiers, lengths_and_pages_that_are_asked_for) {
     }
 }
 
-static void expect_refused(const char *const *settings, const char *text) {
+static void expect_refused(const char *const *settings, int64_t page_size, int64_t splits, const char *text) {
     struct verify_options options;
     verify_options_init(&options);
     options.shapes = &(struct verify_shape){2, 1, 1, 9, 9};
     options.shape_count = 1;
     options.lengths_q = options.lengths_k = (const int64_t[]){9, 5};
-    options.page_size = 16;
+    options.page_size = page_size;
+    options.splits = splits;
     expect_error(plain, settings, &options, ERROR_USAGE, text);
 }
 
-Test(modifiers, lengths_and_pages_that_the_instance_does_not_have) {
-    expect_refused((const char *const[]){"hd=32", NULL},
+Test(modifiers, lengths_pages_and_splits_that_the_instance_does_not_have) {
+    expect_refused((const char *const[]){"hd=32", NULL}, 0, 0,
                    "--q-lens: expected an instance whose queries have lengths, got "
                    "fmha_forward_gfx1151_f16_d32_m64k32w4; add --varlen");
-    expect_refused((const char *const[]){"hd=32", "varlen=packed", NULL},
+    expect_refused((const char *const[]){"hd=32", "varlen=packed", NULL}, 16, 0,
                    "--page-size: expected an instance with pages, got "
                    "fmha_forward_gfx1151_f16_d32_packed_m64k32w4; add --paged");
+    expect_refused((const char *const[]){"hd=32", "varlen=packed", NULL}, 0, 3,
+                   "--splits: expected --op decode or mla, whose workgroups may share the keys of a row, got --op "
+                   "forward; leave it out");
 }
 
 Test(modifiers, more_sequences_than_the_device_tells_apart) {

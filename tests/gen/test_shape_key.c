@@ -140,6 +140,8 @@ Test(shape_key, targets) {
         {"gfx11-generic", 11, FMHA_KEY_GENERIC, FMHA_KEY_GENERIC, 0},
         {"gfx9-4-generic:xnack-", 9, 4, FMHA_KEY_GENERIC, 4},
         {"gfx900", 9, 0, 0, 0},
+        {"sm_90", 9, 0, FMHA_KEY_SM, 0},
+        {"sm_120", 12, 0, FMHA_KEY_SM, 0},
     };
     struct fmha_key key, before;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -152,7 +154,11 @@ Test(shape_key, targets) {
     static const char *const wrong[] = {"",
                                         "gfx",
                                         "gfx11",
-                                        "sm_90",
+                                        "sm_9",
+                                        "sm_9x",
+                                        "sm_90a",
+                                        "sm_9000",
+                                        "sm_90:xnack-",
                                         "gfx11x1",
                                         "gfx1151:",
                                         "gfx90a:xnack",
@@ -269,7 +275,7 @@ Test(shape_key, options_of_everything_fit) {
         "--arch gfx942:sramecc+:xnack- --dtype bf16 --hd 128 --hd-v 256 --causal=top-left "
         "--v-layout transposed --align 2 --window --sink-keys --prefix --softcap --alibi "
         "--bias=f32 --mask --block-mask --sink --head-scale --dropout --varlen=padded --paged --kv-dtype=mxfp4 "
-        "--kv-scale=token");
+        "--kv-scale=token --scale-rule=threequarters");
 }
 
 Test(shape_key, a_modifier_from_outside_changes_it) {

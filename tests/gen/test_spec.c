@@ -212,7 +212,7 @@ Test(spec, an_operation_has_its_rows_alone) {
     cr_assert_null(spec_operation_words[SPEC_OPERATION_COUNT]);
     for (int id = 0; id < SPEC_FIELD_COUNT; id++) {
         bool others = id == SPEC_PARTIAL || id == SPEC_VALUES || id == SPEC_FROM || id == SPEC_PASS ||
-                      id == SPEC_ROTARY || id == SPEC_SCALE_RULE || id == SPEC_ROWS;
+                      id == SPEC_ROTARY || id == SPEC_ROWS;
         cr_assert_eq(spec_operation_has(SPEC_OP_FORWARD, (enum spec_field_id)id), !others, "%s", spec_fields[id].name);
         cr_assert_lt(spec_fields[id].operations, 1u << SPEC_OPERATION_COUNT, "%s", spec_fields[id].name);
     }
@@ -262,8 +262,10 @@ Test(spec, options_of_other_operations_are_refused) {
     }
     expect_error("op=pack wave=32",
                  "--arch: expected gfx9-generic, gfx900 or gfx901, got none; the chip is never guessed");
-    expect_error("arch=gfx901 op=pack", "--waves: expected a value, got none: templates/arch/gfx901.lua has no default "
-                                        "for pack with waves of 32 lanes");
+    expect_error("arch=gfx901 op=pack",
+                 "--op: expected an operation that gfx901 has (forward), got 'pack'; take another chip");
+    expect_error("arch=gfx900 op=pack wave=32", "--waves: expected a value, got none: templates/arch/gfx900.lua has no "
+                                                "default for pack with waves of 32 lanes");
     expect_error("arch=gfx901 op=pack wave=64 waves=1", "--wave: expected 32 on gfx901, got '64'");
 }
 
@@ -313,6 +315,29 @@ Test(spec, a_choice_may_have_a_row_for_a_word_that_was_given) {
     expect_values("arch=gfx900 hd=64 kv-math=native kv-dtype=mxfp4", knobs, "128 128 8 native ");
     expect_values("arch=gfx900 hd=64 kv-dtype=mxfp4", knobs, "128 64 4 convert ");
     expect_values("arch=gfx900 hd=64 kv-math=native block-k=16", knobs, "128 16 1 native ");
+}
+
+Test(spec, knobs_that_belong_together_hold_where_what_was_asked_for_leaves_room) {
+    const char *knobs = "block-m block-k waves v-waves v-slices q-path";
+    expect_values("arch=gfx900 hd=192", knobs, "64 32 8 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 v-waves=2 v-slices=1 waves=8", knobs, "64 32 8 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 gqa=2 q-path=register", knobs, "64 32 8 2 1 register ");
+    expect_values("arch=gfx900 hd=192 v-waves=1", knobs, "64 16 4 1 1 lds ");
+    expect_values("arch=gfx900 hd=192 v-slices=2", knobs, "64 16 4 1 2 lds ");
+    expect_values("arch=gfx900 hd=192 waves=2", knobs, "32 16 2 1 1 lds ");
+    expect_values("arch=gfx900 hd=192 waves=16", knobs, "128 32 16 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 block-m=16", knobs, "16 16 1 1 1 lds ");
+    expect_values("arch=gfx900 hd=192 block-m=128", knobs, "128 32 16 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 block-k=16", knobs, "64 16 8 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 block-k=48", knobs, "64 48 4 1 1 lds ");
+    expect_values("arch=gfx900 hd=192 dtype=bf16", knobs, "64 32 4 1 1 lds ");
+    expect_values("arch=gfx900 hd=192 dtype=bf16 v-waves=2", knobs, "64 16 4 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 hd-v=64", knobs, "64 48 8 2 1 lds ");
+    expect_values("arch=gfx900 hd=192 kv-math=native", knobs, "64 64 8 2 1 lds ");
+    expect_command("arch=gfx900 hd=192 v-slices=2",
+                   "fmhagen generate --arch gfx900 --dtype f16 --hd 192 --orientation kq --wave 64 --matrix 16x16 "
+                   "--block-m 64 --block-k 16 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1 "
+                   "--v-slices 2");
 }
 
 Test(spec, a_head_dimension_of_v_may_have_a_row_of_its_own) {
@@ -390,6 +415,15 @@ Test(spec, broken_chip_tables_are_errors) {
         {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
          "row = { head_dim_v = { } } } } } } } }",
          "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'head_dim_v'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "together = { together = { } } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'together'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "together = { native = { } } } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'native'"},
+        {"return { atoms = { f16 = 'a' }, waves = { 32 }, defaults = { forward = { kq = { wave32 = { [64] = { "
+         "together = 1 } } } } } }",
+         "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'together'"},
         {"return { waves = { 32 }, defaults = { pack = { wave32 = { block_m = 64 } } } }",
          "templates/arch/gfx1.lua: expected a knob or a word of a fact in a row of defaults, got 'block_m'"},
         {"return 1", "templates/arch/gfx1.lua: expected a file that returns a table, got number"},

@@ -9,8 +9,10 @@
 #include "choices.h"
 #include "library_choices.h"
 #include "library_entries.h"
+#include "shape_key.h"
 #include "template.h"
 #include "tune.h"
+#include "tune_model.h"
 
 enum { MEMBERS = 3 };
 static char folder[] = "/tmp/fmha tune-XXXXXX";
@@ -181,7 +183,7 @@ Test(tune, problem_without_instance_is_an_error) {
 
 /* Nobody has measured any of it. */
 Test(tune, shipped_choices_are_modelled_and_of_their_chip) {
-    cr_assert_eq(choices_file_count, 10);
+    cr_assert_eq(choices_file_count, 14);
     for (size_t i = 0; i < choices_file_count; i++) {
         struct fmha_choices choices = {0};
         cr_assert_eq(
@@ -293,5 +295,107 @@ Test(tune, packed_and_padded_batches) {
     static const char *const packed[] = {"packed", "same"}, *const padded[] = {"padded", "off"};
     expect_runs(on, packed, 2);
     expect_runs(on, padded, 1);
+    tear_down();
+}
+
+/* ---- By the model ---- */
+
+/* What the model says is made up here: the ranks are what is tested. */
+static struct tune_candidate candidate_of(int member, double cycles, double percent, int waves_per_simd) {
+    struct tune_candidate candidate = {
+        .instance = &instances[member], .percent = percent, .waves_per_simd = waves_per_simd, .vgpr = 100 + member};
+    candidate.estimates = calloc(1, sizeof *candidate.estimates);
+    cr_assert_not_null(candidate.estimates);
+    candidate.estimates[0].issue = (struct issue_bound){.known = true, .simd_cycles = cycles};
+    return candidate;
+}
+
+static struct tune_outcome rank(const struct tune_candidate *candidates, size_t count, struct text *table) {
+    struct tune_outcome outcome = {.shape = {1, 2, 1, 32, 16}};
+    struct error error;
+    cr_assert(spec_key(&specs[0], &outcome.key, &error), "%s", error.text);
+    cr_assert(tune_model_rank(candidates, count, 0, &outcome, &error), "%s", error.text);
+    cr_assert(tune_outcome_add(&outcome, "another", "expected a chip that has it"));
+    tune_table(&outcome, table);
+    return outcome;
+}
+
+#define MODELLED                                                                                                       \
+    "operation=forward dtype=f16 head_dim=16 head_dim_v=16 mask=none v_layout=row align=16\n"                          \
+    "shape 1,2,1,32,16, in thousands of cycles of one SIMD, modelled\n"                                                \
+    "        figure   bound  waves  VGPR  instance\n"
+
+/* Members have 32 rows, fewer than are asked for; they differ in waves, heads and what is said of them here. */
+Test(tune, the_model_ranks_candidates) {
+    struct text table = {0};
+    instances[0].spec.value[SPEC_BLOCK_M] = 64;
+    instances[1].spec.value[SPEC_BLOCK_M] = 64;
+    struct tune_candidate candidates[] = {candidate_of(0, 5000, 70, 3), candidate_of(1, 4000, 80, 2),
+                                          candidate_of(2, 3000, 90, 4)};
+    struct tune_outcome outcome = rank(candidates, 3, &table);
+    cr_expect_str_eq(table.bytes,
+                     MODELLED
+                     "           5.0   70.0%      3   100  fmha_forward_gfx1151_f16_d16_m32k32w1  <- best\n"
+                     "           3.0   90.0%      4   102  fmha_forward_gfx1151_f16_d16_m32k32w1_gqa2  behind: 32 "
+                     "query rows\n"
+                     "           4.0   80.0%      2   101  fmha_forward_gfx1151_f16_d16_m32k32w2  behind: 2 waves "
+                     "on a SIMD\n"
+                     "not to be had: another: expected a chip that has it\n",
+                     "%s", table.bytes);
+    text_free(&table);
+
+    struct error error;
+    char path[64];
+    snprintf(path, sizeof path, "%s/model.choices", folder);
+    cr_assert(tune_model_save(&outcome, 1, "gfx1151", path, &error), "%s", error.text);
+    char *kept;
+    size_t length;
+    cr_assert(file_read(path, &kept, &length, &error), "%s", error.text);
+    static const char line[] = "fmha-choices 1\nchoice chip=gfx1151 driver=any operation=forward dtype=f16 head_dim=16 "
+                               "head_dim_v=16 mask=none v_layout=row align=16 batch=1 heads_q=2 heads_k=1 seqlen_q=32 "
+                               "seqlen_k=16 instance=fmha_forward_gfx1151_f16_d16_m32k32w1 figure=5 unit=bound runs=0 "
+                               "time=";
+    cr_expect_eq(strncmp(kept, line, sizeof line - 1), 0, "%s", kept);
+    const char *rest = kept + sizeof line - 1;
+    cr_expect_str_eq(rest + strspn(rest, "0123456789"), " version=issue bound of fmhagen report\n");
+    free(kept);
+
+    text_puts(&table, "");
+    cr_assert(tune_json(&outcome, 1, "model", "about", "", &table, &error), "%s", error.text);
+    cr_expect_not_null(strstr(table.bytes, "\"figure\":\t3,\n\t\t\t\t\t\"bound_percent\":\t90,\n"
+                                           "\t\t\t\t\t\"waves_per_simd\":\t4,\n\t\t\t\t\t\"vgpr\":\t102,\n"
+                                           "\t\t\t\t\t\"best\":\tfalse,\n\t\t\t\t\t\"behind\":\t\"32 query rows\"\n"),
+                       "%s", table.bytes);
+    text_free(&table);
+    tune_outcome_free(&outcome);
+
+    /* Alike in figure: more fused heads, then more waves, then the name. */
+    for (int i = 0; i < 3; i++) {
+        candidates[i].estimates[0].issue.simd_cycles = 1000;
+        candidates[i].waves_per_simd = i == 1 ? 5 : 4;
+        instances[i].spec.value[SPEC_BLOCK_M] = 64;
+    }
+    outcome = rank(candidates, 3, &table);
+    cr_expect_str_eq(outcome.members[0].instance, "fmha_forward_gfx1151_f16_d16_m32k32w1_gqa2");
+    cr_expect_str_eq(outcome.members[1].instance, "fmha_forward_gfx1151_f16_d16_m32k32w2");
+    tune_outcome_free(&outcome);
+    text_free(&table);
+
+    /* One that cannot be had says why, and without any that is an error. */
+    free(candidates[0].estimates);
+    candidates[0].estimates = NULL;
+    snprintf(candidates[0].reason, sizeof candidates[0].reason, "it spills");
+    outcome = rank(candidates, 2, &table);
+    cr_expect_not_null(strstr(table.bytes, "\nnot to be had: fmha_forward_gfx1151_f16_d16_m32k32w1: it spills\n"), "%s",
+                       table.bytes);
+    tune_outcome_free(&outcome);
+    text_free(&table);
+    outcome = (struct tune_outcome){0};
+    cr_assert(spec_key(&specs[0], &outcome.key, &error));
+    cr_expect_not(tune_model_rank(candidates, 1, 0, &outcome, &error));
+    cr_expect_str_eq(error.text, "fmha_forward_gfx1151_f16_d16_m32k32w1: it spills");
+    tune_outcome_free(&outcome);
+    for (int i = 0; i < 3; i++)
+        tune_candidate_free(&candidates[i]);
     tear_down();
 }

@@ -10,7 +10,7 @@
 #include "compiler.h"
 #include "file.h"
 #include "fmha.h"
-#include "hiprtc.h"
+#include "rtc.h"
 
 static int fail(const char *what) {
     fprintf(stderr, "%s: %s\n", what, fmha_last_error());
@@ -34,10 +34,10 @@ static int compile_with_compiler(const char *arch, int wave, const char *source,
 }
 
 static int compile_with_hiprtc(const char *arch, int wave, const char *source, const char *object) {
-    hiprtc_api hiprtc;
+    rtc_api hiprtc;
     bool found = false;
     for (int hip_major = 9; hip_major >= 6 && !found; hip_major--) {
-        if (fmha_hiprtc_open(&hiprtc, NULL, hip_major, &found) != FMHA_OK) {
+        if (fmha_rtc_open(&hiprtc, &fmha_rtc_hip, NULL, hip_major, &found) != FMHA_OK) {
             return fail("hipRTC");
         }
     }
@@ -51,14 +51,14 @@ static int compile_with_hiprtc(const char *arch, int wave, const char *source, c
     fmha_status status = fmha_file_read(source, &text, &text_bytes);
     if (status == FMHA_OK) {
         given.text = text;
-        status = fmha_hiprtc_compile(&hiprtc, arch, &given, &image, &image_bytes);
+        status = fmha_rtc_compile(&hiprtc, arch, &given, &image, &image_bytes);
     }
     if (status == FMHA_OK) {
         status = fmha_file_write(object, image, image_bytes);
     }
     free(text);
     free(image);
-    fmha_hiprtc_close(&hiprtc);
+    fmha_rtc_close(&hiprtc);
     return status == FMHA_OK ? 0 : fail("hipRTC");
 }
 

@@ -8,6 +8,7 @@
 #include "library_members.h"
 #include "library_ninja.h"
 #include "template.h"
+#include "text.h"
 
 static struct template_engine *new_engine(void) {
     struct error error;
@@ -219,7 +220,7 @@ Test(library, words_are_quoted_for_a_shell_where_they_must_be) {
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         struct text out = {0};
-        library_quote(pairs[i][0], &out);
+        text_quote(&out, pairs[i][0]);
         cr_assert_str_eq(out.bytes, pairs[i][1]);
         text_free(&out);
     }

@@ -26,7 +26,6 @@ HERE = Path(__file__).parent
 # Small tiles, but two row tiles for each wave and two heads for each workgroup.
 TILES = ["--block-m", "64", "--waves", "2", "--gqa", "2"]
 KEYS = ["--block-k", "32"]
-PATHS = ["--k-path", "lds", "--v-path", "lds"]  # as on the other chips
 COMMON = ["--arch", "gfx1151", *TILES, *KEYS]
 INSTANCES = {
     "kq": [*COMMON, "--hd", "64", "--causal"],
@@ -36,7 +35,7 @@ INSTANCES = {
     "unmasked": [*COMMON, "--hd", "64"],
     "mfma": ["--arch", "gfx942", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "32x32"],
     "mfma-qk": ["--arch", "gfx942", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "32x32", "--orientation", "qk"],
-    "mfma-blocks": ["--arch", "gfx950", *TILES, "--block-k", "64", "--hd", "64", "--causal", "--matrix", "16x16x32", *PATHS],
+    "mfma-blocks": ["--arch", "gfx950", *TILES, "--block-k", "64", "--hd", "64", "--causal", "--matrix", "16x16x32", "--q-path", "lds"],  # not read ahead: by fmha_mma
     "mfma-pairs": ["--arch", "gfx908", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "16x16", "--dtype", "bf16"],
     "shifted": ["--arch", "gfx90a", *TILES, *KEYS, "--hd", "64", "--causal", "--matrix", "16x16"],
     "pack": ["--arch", "gfx1151", "--op", "pack"],
@@ -44,7 +43,7 @@ INSTANCES = {
     "pack-any": ["--arch", "gfx1151", "--op", "pack", "--v-layout", "transposed", "--align", "2"],
 }
 # Of CDNA's kernels what the atom brings, and what gfx90a's larger weights change: the rest is the text of the kernels above.
-ATOM = r"fmha_(mma|mma_block|natural|row|group_first|gather_operand|swap16|swap32|group_max|group_sum|row_max|row_sum|k_block|v_block) "
+ATOM = r"fmha_(mma|mma_block|sum_of|with_sum|turned|natural|row|group_first|gather_operand|swap16|swap32|group_max|group_sum|row_max|row_sum|k_block|v_block) "
 CHOSEN = {"mfma": ATOM, "mfma-qk": ATOM, "mfma-blocks": ATOM, "mfma-pairs": ATOM, "shifted": r".*(reference \+ 15\.0f|l \* 0x1p-15f)"}
 LIMIT_SECONDS = 120  # of one mutant; the emulated device gives a workgroup up long before
 ENVIRONMENT = {

@@ -5,7 +5,7 @@ set -eu
 fmhagen=$1
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
-export FMHA_HIP_LIBRARY="$2/libfake_hip6.so" FMHA_HIPRTC_LIBRARY="$2/libfake_hiprtc.so" FAKE_HIP_LAUNCH_MS=0.25
+export FMHA_HIP_LIBRARY="$2/libfake_hip6.so" FMHA_HIPRTC_LIBRARY="$2/libfake_hiprtc.so" FAKE_GPU_LAUNCH_MS=0.25
 export FMHA_CACHE_DIR="$folder/cache" TMPDIR="$folder"
 unset FMHA_LIBRARY_PATH FMHA_CHOICES ROCM_PATH FMHA_HIPCC || true
 

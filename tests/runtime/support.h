@@ -16,7 +16,8 @@ int support_open_files(void); /* open file descriptors of this process */
 /* Fails the test when memory was lost (builds with AddressSanitizer) or a child process is left. */
 void support_assert_clean(void);
 
-/* A small code object in `image`, an ELF file with nothing but the note that names its target. Returns its size. */
+/* A small code object in `image`, an ELF file with nothing but the note that names its target; for "sm_90" and the like
+ * a cubin. Returns its size. */
 #define SUPPORT_IMAGE_BYTES 512
 size_t support_make_image(const char *target, unsigned char image[SUPPORT_IMAGE_BYTES]);
 

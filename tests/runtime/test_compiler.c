@@ -1,6 +1,7 @@
 /* The search for compilers, over stand-ins in a folder of the test's own, and real compilation. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ static void set_up(void) {
     support_make_folder(folder);
     unsetenv("FMHA_HIPCC");
     unsetenv("FMHA_HOST_CXX");
+    unsetenv("FMHA_NVCC");
+    unsetenv("CUDA_HOME");
     unsetenv("ROCM_PATH");
     unsetenv("TMPDIR");
 }
@@ -32,7 +35,7 @@ static void tear_down(void) {
 
 TestSuite(compiler, .init = set_up, .fini = tear_down);
 
-/* Puts a stand-in NAME into the folder: it answers --version with `version` and knows gfx1151 alone. */
+/* Puts a stand-in NAME into the folder: it answers --version with `version` and knows gfx1151 and sm_90 alone. */
 static const char *stand_in(const char *name, const char *version) {
     static char path[400];
     char script[1400];
@@ -42,7 +45,7 @@ static const char *stand_in(const char *name, const char *version) {
              "case \"$*\" in\n"
              "--version) printf '%s' ;;\n"
              "-print-prog-name=lld) echo '%s/lld' ;;\n"
-             "*--offload-arch=gfx1151*) exit 0 ;;\n"
+             "*--offload-arch=gfx1151* | *-arch=sm_90*) exit 0 ;;\n"
              "*) echo 'error: invalid target ID' >&2; exit 1 ;;\n"
              "esac\n",
              version, folder);
@@ -116,7 +119,7 @@ Test(compiler, variable_that_cannot_serve_is_an_error_of_its_own) {
     setenv("FMHA_HIPCC", path = stand_in("new", HIPCC_7), 1);
     snprintf(found, sizeof found, "%s: HIP version: 7.0.51831-0, Debian clang version 21.1.8 (13)", path);
     expect_refusal("gfx1100", found, "does not know gfx1100; it said: error: invalid target ID");
-    expect_refusal("sm_90", found, "'sm_90' is no gfx target");
+    expect_refusal("navi31", found, "'navi31' is no target");
 
     setenv("FMHA_HIPCC", "/nowhere/hipcc", 1);
     expect_refusal("gfx1151", "/nowhere/hipcc", "no executable file is there");
@@ -182,6 +185,87 @@ Test(compiler, hipcc_on_path_then_rocm_then_newest_clang) {
     unlink(hipcc);
     cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(compiler.clang_major, 40, "%s", compiler.path);
+}
+
+#define NVCC(version)                                                                                                  \
+    "nvcc: NVIDIA (R) Cuda compiler driver\\nCuda compilation tools, release " version "\\nBuild cuda_0.0\\n"
+
+static void expect_no_nvcc(const char *arch, const char *places) {
+    fmha_compiler compiler;
+    cr_assert_eq(fmha_compiler_find(arch, &compiler), FMHA_ERROR_NO_COMPILER);
+    cr_assert_str_eq(fmha_last_error(), places);
+}
+
+Test(compiler, nvcc_is_for_chips_of_nvidia) {
+    fmha_compiler compiler;
+    char home[300], bin[320], text[1200];
+    const char *path = stand_in("nvcc", NVCC("13.0, V13.0.88"));
+    setenv("PATH", folder, 1);
+    cr_assert_eq(fmha_compiler_find("sm_90", &compiler), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_str_eq(compiler.path, path);
+    cr_assert_str_eq(compiler.version, "nvcc release 13.0, V13.0.88");
+    cr_assert(compiler.is_nvcc);
+    cr_assert_not(compiler.is_hipcc);
+
+    setenv("FMHA_NVCC", path, 1);
+    snprintf(text, sizeof text,
+             "$FMHA_NVCC cannot serve: expected nvcc of CUDA 12 or later that knows sm_100; looked at\n"
+             "  $FMHA_NVCC: %s: nvcc release 13.0, V13.0.88: does not know sm_100; it said: error: invalid target ID\n"
+             "unset FMHA_NVCC or let it name such a compiler",
+             path);
+    expect_no_nvcc("sm_100", text);
+    unsetenv("FMHA_NVCC");
+
+    snprintf(home, sizeof home, "%s/cuda", folder);
+    snprintf(bin, sizeof bin, "%s/bin", home);
+    mkdir(home, 0755);
+    mkdir(bin, 0755);
+    path = stand_in("nvcc", NVCC("11.8, V11.8.89, another"));
+    stand_in("cuda/bin/nvcc", NVCC("12.4, V12.4.99"));
+    setenv("CUDA_HOME", home, 1);
+    cr_assert_eq(fmha_compiler_find("sm_90", &compiler), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_str_eq(compiler.version, "nvcc release 12.4, V12.4.99");
+    unsetenv("CUDA_HOME");
+    if (access("/usr/local/cuda/bin/nvcc", F_OK) == 0) {
+        return; /* a real one comes last */
+    }
+    snprintf(text, sizeof text,
+             "no compiler: expected nvcc of CUDA 12 or later that knows sm_90; looked at\n"
+             "  $FMHA_NVCC: not set\n"
+             "  nvcc on PATH: %s/nvcc: nvcc release 11.8, V11.8.89, another: older than CUDA 12\n"
+             "  $CUDA_HOME/bin/nvcc: CUDA_HOME is not set\n"
+             "  /usr/local/cuda/bin/nvcc: nothing there\n"
+             "install the CUDA toolkit, or set FMHA_NVCC to its path",
+             folder);
+    expect_no_nvcc("sm_90", text);
+}
+
+/* What a real nvcc makes of a kernel. */
+Test(compiler, nvcc_compiles_a_cubin) {
+    static const fmha_source source = {
+        .text = "extern \"C\" __attribute__((global)) void twice(float *p) { p[threadIdx.x] *= 2.0f; }\n",
+        .symbol = "twice",
+        .wave = 32};
+    fmha_compiler compiler;
+    void *image;
+    size_t count;
+    char target[FMHA_TARGET_BYTES];
+    if (fmha_compiler_find("sm_90", &compiler) != FMHA_OK) {
+        cr_skip_test("no nvcc is installed here");
+    }
+    cr_assert_eq(fmha_compiler_compile_source(&compiler, "sm_90", &source, &image, &count), FMHA_OK, "%s",
+                 fmha_last_error());
+    cr_assert_eq(fmha_image_target("image", image, count, target), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_str_eq(target, "sm_90");
+    free(image);
+    char *text;
+    cr_assert_eq(fmha_compiler_identity(&compiler, "sm_90", 32, &text), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_not_null(strstr(text, "ptxas"), "%s", text);
+    cr_assert_not_null(strstr(text, "flag -x\nflag cu\nflag -cubin\nflag -O3\nflag -std=c++17\nflag --fmad=false\n"
+                                    "flag -arch=sm_90\n"),
+                       "%s", text);
+    free(text);
+    support_assert_clean();
 }
 
 typedef struct visited {
@@ -315,7 +399,11 @@ Test(compiler, flags) {
     cr_assert_null(strstr(text, "wavefrontsize"));
     join_flags("gfx90a", 64, text);
     cr_assert_null(strstr(text, "wavefrontsize"));
-    static const char *const wrong[] = {"", "gfx", "gfx9", "sm_90", "1151", "gfxabcd", NULL};
+    join_flags("sm_90", 32, text);
+    cr_assert_str_eq(text, "-x cu -cubin -O3 -std=c++17 --fmad=false -arch=sm_90");
+    join_flags("sm_90a", 32, text);
+    cr_assert_str_eq(text, "-x cu -cubin -O3 -std=c++17 --fmad=false -arch=sm_90a");
+    static const char *const wrong[] = {"", "gfx", "gfx9", "sm_", "sm_9", "sm_90b", "1151", "gfxabcd", NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         cr_assert_eq(fmha_compiler_flags(NULL, wrong[i], 32, storage, flags), -1, "%s", wrong[i]);
     }
@@ -434,6 +522,13 @@ Test(compiler, text_in_memory_leaves_nothing_behind) {
     cr_assert_eq(fmha_compiler_compile_source(&compiler, "gfx1151", &source, &image, &count), FMHA_ERROR_COMPILE);
     cr_assert_not_null(strstr(fmha_last_error(), "/my kernel.hip:1:1: error: "), "%s", fmha_last_error());
     cr_assert_eq(entries(folder), 0);
+    static const char *const folders[] = {"", "..", "templates/", "a/."}; /* which name no file: it is the symbol's */
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        source.path = folders[i];
+        cr_assert_eq(fmha_compiler_compile_source(&compiler, "gfx1151", &source, &image, &count), FMHA_ERROR_COMPILE);
+        cr_assert_not_null(strstr(fmha_last_error(), "/twice.hip:1:1: error: "), "%s", fmha_last_error());
+        cr_assert_eq(entries(folder), 0);
+    }
 
     setenv("TMPDIR", "/nowhere", 1);
     cr_assert_eq(fmha_compiler_compile_source(&compiler, "gfx1151", &source, &image, &count), FMHA_ERROR_IO);
@@ -441,6 +536,31 @@ Test(compiler, text_in_memory_leaves_nothing_behind) {
              "/nowhere: no folder can be made in it: No such file or directory; set TMPDIR to a writable folder");
     cr_assert_str_eq(fmha_last_error(), text);
     support_assert_clean();
+}
+
+/* The same compiler is asked again once its exit status is not lost. */
+Test(compiler, what_this_process_lacks_is_not_kept) {
+    fmha_compiler compiler;
+    char path[300], text[1200];
+    snprintf(path, sizeof path, "%s/cc", folder);
+    support_write(path, "#!/bin/sh\nexit 1\n", 0755);
+    setenv("FMHA_HIPCC", path, 1);
+    signal(SIGCHLD, SIG_IGN);
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_ERROR_UNSUPPORTED);
+    snprintf(text, sizeof text,
+             "%s: its exit status is lost, because this program ignores SIGCHLD; restore the signal's default while "
+             "fmha compiles",
+             path);
+    cr_assert_str_eq(fmha_last_error(), text);
+    signal(SIGCHLD, SIG_DFL);
+    cr_assert_eq(fmha_compiler_find("gfx1151", &compiler), FMHA_ERROR_NO_COMPILER);
+    snprintf(text, sizeof text,
+             "$FMHA_HIPCC cannot serve: expected hipcc of ROCm 6 or later, or clang++ 19 or later with its lld, that "
+             "knows gfx1151; looked at\n"
+             "  $FMHA_HIPCC: %s: --version ended with exit status 1 and said: nothing\n"
+             "unset FMHA_HIPCC or let it name such a compiler",
+             path);
+    cr_assert_str_eq(fmha_last_error(), text);
 }
 
 Test(compiler, refuses_wrong_parameters) {

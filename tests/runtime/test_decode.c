@@ -319,8 +319,7 @@ static void run(struct tensors *t, int64_t splits) {
     if (p->workspace_bytes > 0) {
         cr_assert_eq(fmha_memory_alloc(device, p->workspace_bytes, "workspace", &p->workspace), FMHA_OK);
     }
-    cr_assert_eq(fmha_decode(device, p), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    made_finish(fmha_decode(device, p));
     fmha_memory_free(device, p->workspace);
 }
 
@@ -366,8 +365,7 @@ static void run_mla(struct tensors *t, const struct shape *s, int64_t splits) {
         cr_assert_eq(fmha_memory_alloc(device, p.workspace_bytes, "workspace", &p.workspace), FMHA_OK);
     }
     cr_assert_eq(fmha_mla_prepare(device, &p), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_mla(device, &p), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    made_finish(fmha_mla(device, &p));
     fmha_memory_free(device, p.workspace);
 }
 
@@ -635,8 +633,7 @@ Test(decode, forward_reads_small_formats) {
         problem.kv_dtype = p->kv_dtype;
         problem.k_scale = p->k_scale;
         problem.v_scale = p->v_scale;
-        cr_assert_eq(fmha_forward(device, &problem), FMHA_OK, "%s", fmha_last_error());
-        cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+        made_finish(fmha_forward(device, &problem));
         check(&t, &shape, "forward");
         release(&t);
     }
@@ -736,11 +733,6 @@ Test(decode, is_made_by_the_generator_where_no_library_has_it) {
 
 /* ---- The workspace ---- */
 
-static void expect(fmha_status got, fmha_status status, const char *text) {
-    cr_expect_eq(got, status, "%s: %s", fmha_status_name(got), fmha_last_error());
-    cr_expect_str_eq(fmha_last_error(), text);
-}
-
 static size_t workspace(fmha_decode_problem problem, int64_t splits) {
     size_t bytes = 1;
     problem.splits = splits;
@@ -772,7 +764,7 @@ Test(decode, refuses_a_workspace_that_is_too_small) {
     cr_assert_eq(fmha_memory_alloc(device, bytes, "workspace", &memory), FMHA_OK);
     poison(&t);
     problem.splits = 3;
-    expect(
+    made_expect(
         fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
         "fmha_decode: workspace: expected 12480 bytes at an address that is a multiple of 256 for the partial results "
         "of 3 splits, got 0 bytes at (nil); fmha_decode_workspace_bytes says how many a problem may need");
@@ -782,126 +774,145 @@ Test(decode, refuses_a_workspace_that_is_too_small) {
              "fmha_decode: workspace: expected 12480 bytes at an address that is a multiple of 256 for the partial "
              "results of 3 splits, got 12479 bytes at %p; fmha_decode_workspace_bytes says how many a problem may need",
              memory);
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
     problem.workspace_bytes = bytes;
     problem.workspace = (char *)memory + 128;
     snprintf(text, sizeof text,
              "fmha_decode: workspace: expected 12480 bytes at an address that is a multiple of 256 for the partial "
              "results of 3 splits, got 12480 bytes at %p; fmha_decode_workspace_bytes says how many a problem may need",
              problem.workspace);
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
     problem.workspace = memory;
-    cr_assert_eq(fmha_decode(device, &problem), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    made_finish(fmha_decode(device, &problem));
     check(&t, &plain, "a workspace that is large enough");
 }
 
 /* ---- What is refused, and what is told ---- */
 
+static void visit_nothing(void *context, const fmha_consideration *consideration) {
+    (void)context, (void)consideration;
+}
+
+/* No instance is here, and none is needed; what is no size has none either, whatever it would be multiplied by. */
+Test(decode, without_rows_nothing_is_prepared) {
+    const int64_t many = (int64_t)1 << 40;
+    size_t bytes = 1;
+    fmha_decode_problem problem = sizes(many, many, 1, 0, 0);
+    problem.splits = 2;
+    cr_expect_eq(fmha_decode(device, &problem), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(fmha_decode_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(bytes, 0);
+    cr_expect_eq(fmha_decode_explain(device, &problem, visit_nothing, NULL), FMHA_ERROR_NO_INSTANCE);
+    fmha_mla_problem mla = FMHA_MLA_PROBLEM_INIT;
+    mla.dtype = FMHA_DTYPE_F16;
+    mla.scale = 1;
+    mla.head_dim = mla.head_dim_v = 64;
+    mla.batch = mla.heads_q = many;
+    cr_expect_eq(fmha_mla(device, &mla), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(fmha_mla_prepare(device, &mla), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(fmha_mla_explain(device, &mla, visit_nothing, NULL), FMHA_ERROR_NO_INSTANCE);
+}
+
 Test(decode, refuses) {
-    char text[256];
     size_t bytes;
     fmha_decode_problem problem = sizes(1, 2, 1, 1, 5);
-    expect(fmha_decode(NULL, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected a device and a problem, got NULL; pass a valid pointer");
-    expect(fmha_decode_prepare(device, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected a device and a problem, got NULL; pass a valid pointer");
-    expect(fmha_decode_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_decode_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer");
-    expect(fmha_decode_explain(device, &problem, NULL, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_decode_explain: expected a function to call, got NULL; pass a valid pointer");
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: q: expected the address of a tensor, got NULL; give the problem its q");
+    made_expect(fmha_decode(NULL, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_decode_prepare(device, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_decode_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_decode_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer");
+    made_expect(fmha_decode_explain(device, &problem, NULL, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_decode_explain: expected a function to call, got NULL; pass a valid pointer");
+    made_expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: q: expected the address of a tensor, got NULL; give the problem its q");
     problem.splits = -1;
-    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: splits: expected 0 to 65536, got -1; 0 leaves the number of splits to the library");
+    made_expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: splits: expected 0 to 65536, got -1; 0 leaves the number of splits to the library");
     problem.splits = 65537;
-    expect(fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: splits: expected 0 to 65536, got 65537; 0 leaves the number of splits to the library");
+    made_expect(fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: splits: expected 0 to 65536, got 65537; 0 leaves the number of splits to the library");
     problem.splits = 65536;
     problem.batch = INT64_MAX / 8;
-    expect(fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
-           "splits");
+    made_expect(
+        fmha_decode_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
+        "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
+        "splits");
     problem = sizes(0, INT64_MAX / 32, 1, 1, 5); /* whose rows of O have no stride from batch to batch */
     problem.splits = 2;
-    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
-           "splits");
+    made_expect(
+        fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_decode: expected partial results of less than 2^63 bytes, got more; split the problem or use fewer "
+        "splits");
     problem = sizes(1, 2, 1, 1, 5);
     problem.softcap = -1;
-    expect(
+    made_expect(
         fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
         "fmha_decode: softcap: expected a number from 1e-30 to 1e30, got -1; set it to the bound of the scores, or to "
         "0 for none");
     problem = sizes(1, 2, 1, 1, 5);
     problem.kv_dtype = 6;
-    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected a kv_dtype of enum fmha_kv_dtype and a kv_scale of enum fmha_kv_scale, got 6 and 0; "
-           "set them to some of theirs");
+    made_expect(
+        fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_decode: expected a kv_dtype of enum fmha_kv_dtype and a kv_scale of enum fmha_kv_scale, got 6 and 0; "
+        "set them to some of theirs");
     problem.kv_dtype = FMHA_KV_MXFP4;
     problem.kv_scale = FMHA_KV_SCALE_TOKEN;
-    expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: kv_scale: expected 0 where kv_dtype is no fp8, got 1 with kv_dtype 5; set it to 0");
+    made_expect(fmha_decode_prepare(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: kv_scale: expected 0 where kv_dtype is no fp8, got 1 with kv_dtype 5; set it to 0");
     problem.kv_scale = FMHA_KV_SCALE_HEAD;
     problem.q.data = problem.k.data = problem.v.data = problem.o.data = (void *)256;
     problem.v_scale.data = (void *)256;
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: k_scale: expected the address of a tensor, got NULL; give the problem its k_scale");
+    made_expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: k_scale: expected the address of a tensor, got NULL; give the problem its k_scale");
     problem.kv_dtype = FMHA_KV_E4M3;
     problem.k_scale.data = (void *)258;
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: k_scale: expected an address that is a multiple of 4, got 0x102; align k_scale to 4 bytes");
+    made_expect(
+        fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_decode: k_scale: expected an address that is a multiple of 4, got 0x102; align k_scale to 4 bytes");
     problem.kv_dtype = FMHA_KV_SAME;
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_decode: expected no scales of K and V with a kv_dtype of FMHA_KV_SAME, got 0x102 and 0x100; set "
-           "kv_dtype to their format, or both to NULL");
+    made_expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_decode: expected no scales of K and V with a kv_dtype of FMHA_KV_SAME, got 0x102 and 0x100; set "
+                "kv_dtype to their format, or both to NULL");
     problem = sizes(1, 2, 1, 1, 5);
     problem.struct_bytes = 8;
-    snprintf(text, sizeof text,
-             "fmha_decode: struct_bytes: expected sizeof(fmha_decode_problem), at least %zu, got 8; begin with the "
-             "type's _INIT",
-             sizeof problem);
-    expect(fmha_decode(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect_short(fmha_decode(device, &problem), "fmha_decode", sizeof problem, 8);
 }
 
 Test(decode, refuses_latent_problems) {
-    char text[256];
     fmha_decode_problem apart = sizes(1, 2, 1, 1, 5);
     fmha_mla_problem problem = as_mla(&apart, DIM + 8);
-    expect(fmha_mla(device, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_mla: expected a device and a problem, got NULL; pass a valid pointer");
-    expect(fmha_mla_explain(device, &problem, NULL, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_mla_explain: expected a function to call, got NULL; pass a valid pointer");
-    expect(fmha_mla_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_mla_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer");
-    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_mla: head_dim_v: expected at most head_dim, 64, got 72; V is a part of a row");
+    made_expect(fmha_mla(device, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_mla: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_mla_explain(device, &problem, NULL, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_mla_explain: expected a function to call, got NULL; pass a valid pointer");
+    made_expect(fmha_mla_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_mla_workspace_bytes: expected a place for the size, got NULL; pass a valid pointer");
+    made_expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_mla: head_dim_v: expected at most head_dim, 64, got 72; V is a part of a row");
     problem.head_dim_v = DIM;
     problem.scale_rule = FMHA_SCALE_THREE_QUARTERS;
-    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_mla: scale_rule: expected a value of enum fmha_scale_rule, 0 where kv_dtype is not FMHA_KV_MXFP4, got "
-           "1 with kv_dtype 0; set it to 0");
+    made_expect(
+        fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_mla: scale_rule: expected a value of enum fmha_scale_rule, 0 where kv_dtype is not FMHA_KV_MXFP4, got "
+        "1 with kv_dtype 0; set it to 0");
     problem.scale_rule = 0;
     problem.q.data = (void *)256;
-    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_mla: kv: expected the address of a tensor, got NULL; give the problem its kv");
+    made_expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_mla: kv: expected the address of a tensor, got NULL; give the problem its kv");
     problem.kv_dtype = FMHA_KV_E4M3;
     problem.kv.data = (void *)256;
-    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_mla: kv_scales: expected the address of a tensor, got NULL; give the problem its kv_scales");
+    made_expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_mla: kv_scales: expected the address of a tensor, got NULL; give the problem its kv_scales");
     problem.kv_scales.data = problem.o.data = (void *)256;
     problem.splits = 2;
-    expect(
+    made_expect(
         fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT,
         "fmha_mla: workspace: expected 1040 bytes at an address that is a multiple of 256 for the partial results of "
         "2 splits, got 0 bytes at (nil); fmha_mla_workspace_bytes says how many a problem may need");
     problem.struct_bytes = 16;
-    snprintf(text, sizeof text,
-             "fmha_mla: struct_bytes: expected sizeof(fmha_mla_problem), at least %zu, got 16; begin with the type's "
-             "_INIT",
-             sizeof problem);
-    expect(fmha_mla(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect_short(fmha_mla(device, &problem), "fmha_mla", sizeof problem, 16);
 }
 
 Test(decode, explains_the_splits) {

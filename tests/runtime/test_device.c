@@ -58,20 +58,22 @@ Test(device, selector_is_what_follows_the_colon) {
 
 Test(device, unknown_driver_is_refused_with_the_nearest) {
     fmha_device *other = device;
-    expect_error(fmha_device_open("hpi:1", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'hpi:1': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'hpi'; did you mean 'hip'?");
+    expect_error(
+        fmha_device_open("hpi:1", &other), FMHA_ERROR_ARGUMENT,
+        "device 'hpi:1': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver 'hpi'; did you mean 'hip'?");
     cr_assert_null(other);
     expect_error(fmha_device_open("emulator", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'emulator': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'emulator'");
-    expect_error(
-        fmha_device_open("EMU:gfx1151", &other), FMHA_ERROR_ARGUMENT,
-        "device 'EMU:gfx1151': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'EMU'; did you mean 'emu'?");
+                 "device 'emulator': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver 'emulator'");
+    expect_error(fmha_device_open("EMU:gfx1151", &other), FMHA_ERROR_ARGUMENT,
+                 "device 'EMU:gfx1151': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver 'EMU'; did "
+                 "you mean 'emu'?");
     expect_error(fmha_device_open("", &other), FMHA_ERROR_ARGUMENT,
-                 "device '': expected emu:ARCH, isa:ARCH or hip[:N], got the driver ''");
+                 "device '': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver ''");
     expect_error(fmha_device_open(":gfx1151", &other), FMHA_ERROR_ARGUMENT,
-                 "device ':gfx1151': expected emu:ARCH, isa:ARCH or hip[:N], got the driver ''");
-    expect_error(fmha_device_open("emm", &other), FMHA_ERROR_ARGUMENT,
-                 "device 'emm': expected emu:ARCH, isa:ARCH or hip[:N], got the driver 'emm'; did you mean 'emu'?");
+                 "device ':gfx1151': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver ''");
+    expect_error(
+        fmha_device_open("emm", &other), FMHA_ERROR_ARGUMENT,
+        "device 'emm': expected emu:ARCH, isa:ARCH, hip[:N] or cuda[:N], got the driver 'emm'; did you mean 'emu'?");
     finish();
 }
 
@@ -99,7 +101,7 @@ Test(device, stale_driver_is_refused) {
     record->version = 99;
     expect_error(
         fmha_device_open("emu:gfx1151", &other), FMHA_ERROR_NO_DRIVER,
-        "device 'emu:gfx1151': expected libfmha_emu.so of interface version 3, got version 99; install the one "
+        "device 'emu:gfx1151': expected libfmha_emu.so of interface version 4, got version 99; install the one "
         "that belongs to this libfmha");
     cr_assert_null(other);
     finish();
@@ -193,15 +195,19 @@ Test(device, copies_stay_inside_their_buffer) {
     char *address, bytes[64];
     cr_assert_eq(fmha_memory_alloc(device, 16, "q", (void **)&address), FMHA_OK);
     expect_error(fmha_memory_write(device, address + 4, bytes, 13), FMHA_ERROR_ARGUMENT,
-                 "fmha_memory_write: expected at most 12 bytes from offset 4 of a buffer of 16 bytes, got 13");
+                 "fmha_memory_write: expected at most 12 bytes from offset 4 of a buffer of 16 bytes, got 13; check "
+                 "address and size");
     expect_error(fmha_memory_read(device, bytes, address, 17), FMHA_ERROR_ARGUMENT,
-                 "fmha_memory_read: expected at most 16 bytes from offset 0 of a buffer of 16 bytes, got 17");
+                 "fmha_memory_read: expected at most 16 bytes from offset 0 of a buffer of 16 bytes, got 17; check "
+                 "address and size");
     cr_assert_eq(fmha_memory_read(device, bytes, address + 1, SIZE_MAX), FMHA_ERROR_ARGUMENT);
     char text[200];
     char elsewhere[4]; /* memory that another allocator made is passed on, but not past the address space */
     cr_assert_eq(fmha_memory_write(device, elsewhere, "abc", 4), FMHA_OK);
-    snprintf(text, sizeof text, "fmha_memory_write: expected a range inside the address space, got %zu bytes at %p",
-             SIZE_MAX - 5, (void *)elsewhere);
+    snprintf(
+        text, sizeof text,
+        "fmha_memory_write: expected a range inside the address space, got %zu bytes at %p; check address and size",
+        SIZE_MAX - 5, (void *)elsewhere);
     expect_error(fmha_memory_write(device, elsewhere, bytes, SIZE_MAX - 5), FMHA_ERROR_ARGUMENT, text);
     cr_assert_eq(record->copies, 1);
     finish();
@@ -211,13 +217,13 @@ Test(device, wrong_memory_requests_are_refused) {
     char *address, text[200];
     void *none = text;
     expect_error(fmha_memory_alloc(device, 0, "lse", &none), FMHA_ERROR_ARGUMENT,
-                 "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer 'lse')");
+                 "fmha_memory_alloc: expected 1 byte or more, got 0 (buffer 'lse'); leave it out");
     cr_assert_null(none);
     cr_assert_eq(fmha_memory_alloc(device, 16, "q", (void **)&address), FMHA_OK);
     snprintf(
         text, sizeof text,
         "fmha_memory_free: expected an address that fmha_memory_alloc returned for this device and that was not freed "
-        "since, got %p",
+        "since, got %p; free each once",
         (void *)(address + 1));
     expect_error(fmha_memory_free(device, address + 1), FMHA_ERROR_ARGUMENT, text);
     cr_assert_eq(fmha_memory_free(device, address), FMHA_OK);
@@ -252,13 +258,14 @@ Test(device, views_are_checked) {
     cr_assert_eq(fmha_memory_view(device, &view), FMHA_OK, "%s", fmha_last_error());
     view.strides[0] = 9;
     expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
-                 "fmha_memory_view: expected at most 64 bytes from offset 0 of a buffer of 64 bytes, got 70");
+                 "fmha_memory_view: expected at most 64 bytes from offset 0 of a buffer of 64 bytes, got 70; check "
+                 "address and size");
     view.shape[0] = 0;
     cr_assert_eq(fmha_memory_view(device, &view), FMHA_OK, "an empty tensor has no element to lie anywhere");
     view.shape[0] = -1;
     expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
                  "fmha_memory_view: expected sizes and strides of 0 and up, got size -1 and stride 9 in dimension 0 "
-                 "(tensor 'q')");
+                 "(tensor 'q'); pass a tensor that does not run backwards");
     view.shape[0] = INT64_MAX;
     expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
                  "fmha_memory_view: expected a tensor that ends within the address space; check shape and strides "
@@ -266,7 +273,9 @@ Test(device, views_are_checked) {
     view.dimensions = 7;
     view.address = NULL;
     fmha_memory_free(device, address);
-    cr_assert_eq(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT);
+    expect_error(fmha_memory_view(device, &view), FMHA_ERROR_ARGUMENT,
+                 "fmha_memory_view: expected an address, elements of 1 byte and up, 1 to 6 dimensions and an access, "
+                 "got (nil), 2 bytes, 7 dimensions, access 1 (tensor 'q'); fill in all fields");
     cr_assert_eq(fmha_memory_view(device, NULL), FMHA_ERROR_ARGUMENT);
     finish();
 }
@@ -297,10 +306,22 @@ Test(device, source_becomes_an_image) {
     cr_assert_eq(count, 5);
     free(image);
     source.wave = 48;
-    expect_error(fmha_source_compile(device, &source, &image, &count), FMHA_ERROR_ARGUMENT,
-                 "fmha_source_compile: expected a wave of 32 or 64 lanes, got 48 (k)");
+    expect_error(
+        fmha_source_compile(device, &source, &image, &count), FMHA_ERROR_ARGUMENT,
+        "fmha_source_compile: expected a wave of 32 or 64 lanes, got 48 (k); give what the kernel was generated for");
     cr_assert_null(image);
     cr_assert_eq(count, 0);
+    source.wave = 32;
+    static const char *const names[] = {"", "../k", "9k", "k; l"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[256];
+        source.symbol = names[i];
+        snprintf(text, sizeof text,
+                 "fmha_source_compile: expected a kernel's name of up to 400 letters as symbol, got '%s'; give the "
+                 "name of the __global__ function",
+                 names[i]);
+        expect_error(fmha_source_compile(device, &source, &image, &count), FMHA_ERROR_ARGUMENT, text);
+    }
     finish();
 }
 
@@ -326,7 +347,7 @@ Test(device, module_failures_are_the_drivers) {
     fmha_module *module;
     fmha_kernel *kernel = (fmha_kernel *)&kernel;
     expect_error(fmha_module_load(device, "x", 0, &module), FMHA_ERROR_ARGUMENT,
-                 "fmha_module_load: expected an image of 1 byte or more, got 0");
+                 "fmha_module_load: expected an image of 1 byte or more, got 0; pass its size");
     record->fail_in = "module_load";
     expect_error(fmha_module_load(device, "x", 1, &module), FMHA_ERROR_DRIVER, "fake: module_load failed");
     cr_assert_null(module);
@@ -402,11 +423,16 @@ Test(device, impossible_launches_are_refused) {
     config = good;
     config.lds_dynamic_bytes = 65537;
     expect_error(fmha_kernel_launch(kernel, &config), FMHA_ERROR_ARGUMENT,
-                 "fmha_forward: expected at most 65536 bytes of LDS, got 65537");
+                 "fmha_forward: expected at most 65536 bytes of LDS, got 65537; use smaller tiles");
     config = good;
     config.argument_bytes = 8;
     expect_error(fmha_kernel_launch(kernel, &config), FMHA_ERROR_ARGUMENT,
-                 "fmha_forward: expected an argument block of 8 bytes, got NULL");
+                 "fmha_forward: expected an argument block of 8 bytes, got NULL; pass its address");
+    config.arguments = &config;
+    config.argument_bytes = SIZE_MAX;
+    expect_error(fmha_kernel_launch(kernel, &config), FMHA_ERROR_ARGUMENT,
+                 "fmha_forward: expected an argument block of at most 65536 bytes, got 18446744073709551615; pass the "
+                 "size that its NAME.json says");
     cr_assert_eq(record->launches, 0);
     cr_assert_eq(fmha_kernel_launch(kernel, &good), FMHA_OK);
     finish();

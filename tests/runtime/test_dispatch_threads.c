@@ -146,6 +146,21 @@ Test(dispatch_threads, failure_that_passes_is_one_threads) {
     dispatch_tear_down();
 }
 
+/* Threads that begin together, each with its number, and give how many of their calls failed: none. */
+static void all_at_once(void *(*work)(void *)) {
+    pthread_t threads[THREADS];
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (size_t i = 0; i < THREADS; i++) {
+        cr_assert_eq(pthread_create(&threads[i], NULL, work, (void *)i), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        void *failures;
+        pthread_join(threads[i], &failures);
+        cr_assert_null(failures);
+    }
+    pthread_barrier_destroy(&start);
+}
+
 /* Everything that may be done at once. */
 static void *mix(void *argument) {
     size_t state = (size_t)argument * 2654435761u + 1, failures = 0;
@@ -179,20 +194,10 @@ static void *mix(void *argument) {
 
 Test(dispatch_threads, everything_at_once) {
     make_library();
-    pthread_t threads[THREADS];
     fake->concurrent = true;
     fake->identity = "fake compiler";
     device = dispatch_open();
-    pthread_barrier_init(&start, NULL, THREADS);
-    for (size_t i = 0; i < THREADS; i++) {
-        cr_assert_eq(pthread_create(&threads[i], NULL, mix, (void *)i), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        void *failures;
-        pthread_join(threads[i], &failures);
-        cr_assert_null(failures);
-    }
-    pthread_barrier_destroy(&start);
+    all_at_once(mix);
     cr_assert_eq(fake->compiles, KEYS);
     cr_assert_eq(fake->modules, KEYS);
     fmha_device_close(device);
@@ -212,20 +217,10 @@ static void *meet_all(void *argument) {
 
 Test(dispatch_threads, what_one_loads_all_see) {
     make_library();
-    pthread_t threads[THREADS];
     fake->concurrent = true;
     fake->quiet = true; /* launches without a lock, which would hide a race */
     device = dispatch_open();
-    pthread_barrier_init(&start, NULL, THREADS);
-    for (size_t i = 0; i < THREADS; i++) {
-        cr_assert_eq(pthread_create(&threads[i], NULL, meet_all, (void *)i), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        void *failures;
-        pthread_join(threads[i], &failures);
-        cr_assert_null(failures);
-    }
-    pthread_barrier_destroy(&start);
+    all_at_once(meet_all);
     cr_assert_eq(fake->compiles, KEYS);
     fmha_device_close(device);
     dispatch_tear_down();

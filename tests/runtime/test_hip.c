@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "device.h"
-#include "fake/hip.h"
 #include "fmha.h"
+#include "gpu_support.h"
 #include "hip_api.h"
 #include "support.h"
 
@@ -18,26 +18,17 @@
 #define HIP_5          FAKE_DRIVER_DIR "/libfake_hip5.so"
 #define HIP_INCOMPLETE FAKE_DRIVER_DIR "/libfake_hip_incomplete.so"
 #define HIPRTC         FAKE_DRIVER_DIR "/libfake_hiprtc.so"
-#define DMESG          "; the kernel log (dmesg) may say more, and a kernel that is at fault shows it on the emulated device"
 
-static fake_hip *hip;
-static fake_hiprtc *rtc;
-
-static void *symbol_of(const char *library, const char *name) {
-    void *opened = dlopen(library, RTLD_NOW);
-    cr_assert_not_null(opened, "%s", dlerror());
-    void *found = dlsym(opened, name);
-    cr_assert_not_null(found, "%s", name);
-    return found;
-}
+static fake_gpu *hip;
+static fake_rtc *rtc;
 
 static void set_up(void) {
     unsetenv("ROCM_PATH");
     unsetenv("FMHA_HIPCC");
     setenv("FMHA_HIP_LIBRARY", HIP_6, 1);
     setenv("FMHA_HIPRTC_LIBRARY", HIPRTC, 1);
-    hip = symbol_of(HIP_6, "fake_hip_state");
-    rtc = symbol_of(HIPRTC, "fake_hiprtc_state");
+    hip = gpu_symbol(HIP_6, "fake_gpu_state");
+    rtc = gpu_symbol(HIPRTC, "fake_rtc_state");
 }
 
 /* The end of each test, in the test itself: what fails after it does not count. */
@@ -51,47 +42,29 @@ static void finish(void) {
 
 TestSuite(hip, .init = set_up);
 
-static void expect_error(fmha_status got, fmha_status expected, const char *text) {
-    cr_assert_eq(got, expected, "expected %s, got %s: %s", fmha_status_name(expected), fmha_status_name(got),
-                 fmha_last_error());
-    cr_assert_str_eq(fmha_last_error(), text);
-}
-
-static void expect_open_error(const char *name, fmha_status expected, const char *text) {
-    fmha_device *device = (fmha_device *)&device;
-    expect_error(fmha_device_open(name, &device), expected, text);
-    cr_assert_null(device);
-}
-
-static fmha_device *open_device(const char *name) {
-    fmha_device *device;
-    cr_assert_eq(fmha_device_open(name, &device), FMHA_OK, "%s", fmha_last_error());
-    return device;
-}
-
 /* ---- Finding the runtime --------------------------------------------------------------------------------- */
 
 Test(hip, missing_library_lists_the_places) {
     setenv("FMHA_HIP_LIBRARY", "/nowhere/libamdhip64.so", 1);
-    expect_open_error("hip", FMHA_ERROR_NO_DRIVER,
-                      "hip: expected the HIP runtime libamdhip64 of ROCm 5 to 7, looked at\n"
-                      "  /nowhere/libamdhip64.so: nothing there\n"
-                      "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path");
+    gpu_expect_open_error("hip", FMHA_ERROR_NO_DRIVER,
+                          "hip: expected the HIP runtime libamdhip64 of ROCm 5 to 7, looked at\n"
+                          "  /nowhere/libamdhip64.so: nothing there\n"
+                          "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path");
     unsetenv("FMHA_HIP_LIBRARY");
     if (dlopen("libamdhip64.so", RTLD_LAZY) != NULL || access("/opt/rocm/lib", F_OK) == 0) {
         cr_skip_test("a real HIP runtime is installed here");
     }
     setenv("ROCM_PATH", "/no rocm", 1);
-    expect_open_error("hip", FMHA_ERROR_NO_DRIVER,
-                      "hip: expected the HIP runtime libamdhip64 of ROCm 5 to 7, looked at\n"
-                      "  $FMHA_HIP_LIBRARY: not set\n"
-                      "  libamdhip64.so.7: cannot open shared object file: No such file or directory\n"
-                      "  libamdhip64.so.6: cannot open shared object file: No such file or directory\n"
-                      "  libamdhip64.so.5: cannot open shared object file: No such file or directory\n"
-                      "  libamdhip64.so: cannot open shared object file: No such file or directory\n"
-                      "  /no rocm/lib: no such library there\n"
-                      "  /opt/rocm/lib: no such library there\n"
-                      "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path");
+    gpu_expect_open_error("hip", FMHA_ERROR_NO_DRIVER,
+                          "hip: expected the HIP runtime libamdhip64 of ROCm 5 to 7, looked at\n"
+                          "  $FMHA_HIP_LIBRARY: not set\n"
+                          "  libamdhip64.so.7: cannot open shared object file: No such file or directory\n"
+                          "  libamdhip64.so.6: cannot open shared object file: No such file or directory\n"
+                          "  libamdhip64.so.5: cannot open shared object file: No such file or directory\n"
+                          "  libamdhip64.so: cannot open shared object file: No such file or directory\n"
+                          "  /no rocm/lib: no such library there\n"
+                          "  /opt/rocm/lib: no such library there\n"
+                          "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path");
     finish();
 }
 
@@ -106,7 +79,7 @@ Test(hip, file_that_is_no_library_is_refused) {
              "  %s: file too short\n"
              "install it (Debian: libamdhip64-5, -6, …), or set FMHA_HIP_LIBRARY to its path",
              path);
-    expect_open_error("hip", FMHA_ERROR_NO_DRIVER, text);
+    gpu_expect_open_error("hip", FMHA_ERROR_NO_DRIVER, text);
     support_remove_folder(folder);
     finish();
 }
@@ -123,14 +96,14 @@ Test(hip, library_under_rocm_path_is_found) {
     cr_assert_eq(symlink(HIP_6, link), 0);
     unsetenv("FMHA_HIP_LIBRARY");
     setenv("ROCM_PATH", folder, 1);
-    fmha_device_close(open_device("hip"));
+    fmha_device_close(gpu_open("hip"));
     support_remove_folder(folder);
     finish();
 }
 
 Test(hip, missing_function_is_named) {
     setenv("FMHA_HIP_LIBRARY", HIP_INCOMPLETE, 1);
-    expect_open_error(
+    gpu_expect_open_error(
         "hip", FMHA_ERROR_NO_DRIVER,
         "hip: expected the HIP runtime of ROCm 5 to 7, got " HIP_INCOMPLETE
         " without the function hipModuleLaunchKernel; install another, or set FMHA_HIP_LIBRARY to its path");
@@ -140,7 +113,7 @@ Test(hip, missing_function_is_named) {
 /* ---- Opening --------------------------------------------------------------------------------------------- */
 
 Test(hip, the_device_of_the_memory_is_opened_whatever_is_current) {
-    fmha_device *second = open_device("hip:1"), *found;
+    fmha_device *second = gpu_open("hip:1"), *found;
     fmha_device_info info;
     void *address;
     int local = 0;
@@ -155,27 +128,27 @@ Test(hip, the_device_of_the_memory_is_opened_whatever_is_current) {
     snprintf(text, sizeof text,
              "hip: expected an address in a HIP device's memory, got %p, which no device of this process knows",
              (void *)&local);
-    expect_error(fmha_device_open_for("hip", &local, &found), FMHA_ERROR_ARGUMENT, text);
+    gpu_expect_error(fmha_device_open_for("hip", &local, &found), FMHA_ERROR_ARGUMENT, text);
     cr_assert_null(found);
-    expect_error(fmha_device_open_for("hip", NULL, &found), FMHA_ERROR_ARGUMENT,
-                 "fmha_device_open_for: expected a driver, an address and a place for the device, got NULL; pass a "
-                 "valid pointer");
+    gpu_expect_error(fmha_device_open_for("hip", NULL, &found), FMHA_ERROR_ARGUMENT,
+                     "fmha_device_open_for: expected a driver, an address and a place for the device, got NULL; pass a "
+                     "valid pointer");
     fmha_device_close(second);
     finish();
 }
 
 Test(hip, no_device_is_explained) {
     char why[512], text[900];
-    fmha_hip_api_explain_no_device("/dev/kfd", why);
+    fmha_gpu_explain_absence(&fmha_hip_absence, why);
     hip->device_count = 0;
     snprintf(text, sizeof text,
              "hip:0: expected an AMD GPU, got none: the HIP runtime reports no device (hipErrorNoDevice, 100); %s",
              why);
-    expect_open_error("hip", FMHA_ERROR_NO_DEVICE, text);
+    gpu_expect_open_error("hip", FMHA_ERROR_NO_DEVICE, text);
     hip->device_count = 2; /* a runtime that starts and then finds none */
     hip->fail_in = "hipGetDeviceCount";
     hip->fail_code = 100;
-    expect_open_error("hip:0", FMHA_ERROR_NO_DEVICE, text);
+    gpu_expect_open_error("hip:0", FMHA_ERROR_NO_DEVICE, text);
     finish();
 }
 
@@ -184,7 +157,9 @@ Test(hip, why_there_may_be_no_device) {
     support_make_folder(folder);
     cr_assert_eq(chmod(folder, 0755), 0);
     snprintf(kfd, sizeof kfd, "%s/kfd", folder);
-    fmha_hip_api_explain_no_device(kfd, why);
+    gpu_absence absence = fmha_hip_absence;
+    absence.node = kfd;
+    fmha_gpu_explain_absence(&absence, why);
     snprintf(text, sizeof text,
              "%s is missing: load the kernel driver amdgpu; in a container, pass --device=/dev/kfd --device=/dev/dri",
              kfd);
@@ -195,16 +170,17 @@ Test(hip, why_there_may_be_no_device) {
     unsetenv("ROCR_VISIBLE_DEVICES");
     unsetenv("CUDA_VISIBLE_DEVICES");
     unsetenv("GPU_DEVICE_ORDINAL");
-    fmha_hip_api_explain_no_device(kfd, why);
+    fmha_gpu_explain_absence(&absence, why);
     snprintf(text, sizeof text, "%s can be opened: check with rocminfo that this ROCm knows the chip", kfd);
     cr_assert_str_eq(why, text);
     setenv("ROCR_VISIBLE_DEVICES", "7", 1);
-    fmha_hip_api_explain_no_device(kfd, why);
+    fmha_gpu_explain_absence(&absence, why);
     cr_assert_str_eq(why, "ROCR_VISIBLE_DEVICES='7' may hide it: unset it");
 
     char below[310]; /* what neither the superuser nor anybody else can open */
     snprintf(below, sizeof below, "%s/below", kfd);
-    fmha_hip_api_explain_no_device(below, why);
+    absence.node = below;
+    fmha_gpu_explain_absence(&absence, why);
     snprintf(
         text, sizeof text,
         "%s cannot be opened: Not a directory; add this user to the group that owns it (usually render) and log in "
@@ -218,14 +194,14 @@ Test(hip, why_there_may_be_no_device) {
 Test(hip, runtime_that_does_not_start_is_an_error) {
     hip->fail_in = "hipInit";
     hip->fail_code = 999;
-    expect_open_error(
+    gpu_expect_open_error(
         "hip", FMHA_ERROR_DRIVER,
         "hip:0: the HIP runtime does not start: hipErrorUnknown (999): simulated; check it with rocminfo");
     finish();
 }
 
 Test(hip, ordinal_is_checked) {
-    expect_open_error(
+    gpu_expect_open_error(
         "hip:2", FMHA_ERROR_NO_DEVICE,
         "hip:2: expected a number below 2, the number of HIP devices here, got 2; HIP_VISIBLE_DEVICES and "
         "ROCR_VISIBLE_DEVICES may hide others");
@@ -235,14 +211,14 @@ Test(hip, ordinal_is_checked) {
         snprintf(name, sizeof name, "hip:%s", wrong[i]);
         snprintf(text, sizeof text, "device '%s': expected hip or hip:N with a number N from 0, got '%s'", name,
                  wrong[i]);
-        expect_open_error(name, FMHA_ERROR_ARGUMENT, text);
+        gpu_expect_open_error(name, FMHA_ERROR_ARGUMENT, text);
     }
     finish();
 }
 
 static void expect_info(const char *name, const char *arch, int ordinal) {
     fmha_device_info info;
-    fmha_device *device = open_device(name);
+    fmha_device *device = gpu_open(name);
     cr_assert_eq(fmha_device_get_info(device, &info), FMHA_OK);
     cr_assert_str_eq(info.driver, "hip");
     cr_assert_str_eq(info.arch, arch);
@@ -264,7 +240,7 @@ Test(hip, devices_describe_themselves) {
 }
 
 Test(hip, properties_of_rocm_5_are_read) {
-    fake_hip *old = symbol_of(HIP_5, "fake_hip_state");
+    fake_gpu *old = gpu_symbol(HIP_5, "fake_gpu_state");
     old->version = 50221153;
     setenv("FMHA_HIP_LIBRARY", HIP_5, 1);
     expect_info("hip:1", "gfx1100", 1);
@@ -274,7 +250,7 @@ Test(hip, properties_of_rocm_5_are_read) {
 Test(hip, properties_of_an_unknown_layout_are_refused) {
     hip->archs[0] = "radeon";
     hip->version = 80200000;
-    expect_open_error(
+    gpu_expect_open_error(
         "hip", FMHA_ERROR_NO_DRIVER,
         "hip:0: expected the device properties of ROCm 5 to 7, got another layout from the HIP runtime of "
         "version 8.2; a newer libfmha may know it");
@@ -288,48 +264,30 @@ Test(hip, failures_while_opening_are_errors) {
         hip->fail_in = functions[i];
         hip->fail_code = 719;
         snprintf(text, sizeof text,
-                 "hip:0 (chip not known yet): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG,
+                 "hip:0 (chip not known yet): %s failed: hipErrorLaunchFailure (719): unspecified launch "
+                 "failure" GPU_SUPPORT_DMESG,
                  functions[i]);
-        expect_open_error("hip", FMHA_ERROR_DRIVER, text);
+        gpu_expect_open_error("hip", FMHA_ERROR_DRIVER, text);
     }
     finish();
 }
 
 /* ---- Use ------------------------------------------------------------------------------------------------- */
 
-/* Goes through every call that a device offers, in the order of a program; `step` counts, and the status of each goes
- * to `report`. What cannot be done because of an earlier failure is left out. */
-static void use_device(fmha_device *device, void (*report)(const char *call, fmha_status status)) {
-    unsigned char image[SUPPORT_IMAGE_BYTES];
-    void *memory = NULL;
-    char bytes[16] = "0123456789abcde";
-    fmha_module *module = NULL;
-    fmha_kernel *kernel = NULL;
-    report("hipMalloc", fmha_memory_alloc(device, sizeof bytes, "q", &memory));
-    if (memory != NULL) {
-        report("hipMemcpy", fmha_memory_write(device, memory, bytes, sizeof bytes));
-        report("hipMemcpy", fmha_memory_read(device, bytes, memory, sizeof bytes));
-    }
-    report("hipModuleLoadData", fmha_module_load(device, image, support_make_image("gfx1100", image), &module));
-    if (module != NULL) {
-        report("hipModuleGetFunction", fmha_module_kernel(module, "fmha_forward", &kernel));
-    }
-    if (kernel != NULL) {
-        const fmha_launch_config config = {.grid = {5, 4, 3},
-                                           .workgroup = {128, 1, 1},
-                                           .lds_dynamic_bytes = 1024,
-                                           .arguments = bytes,
-                                           .argument_bytes = sizeof bytes,
-                                           .stream = bytes};
-        report("hipModuleLaunchKernel", fmha_kernel_launch(kernel, &config));
-    }
-    report("hipStreamSynchronize", fmha_device_synchronize(device, bytes));
-    report("hipDeviceSynchronize", fmha_device_synchronize(device, NULL));
-    if (module != NULL) {
-        report("hipModuleUnload", fmha_module_unload(module));
-    }
-    report("hipFree", fmha_memory_free(device, memory));
-}
+static const gpu_use use = {
+    .target = "gfx1100",
+    .lds_bytes = 1024,
+    .names = {[GPU_FUNCTION(memory_alloc)] = "hipMalloc",
+              [GPU_FUNCTION(memory_free)] = "hipFree",
+              [GPU_FUNCTION(copy_to_device)] = "hipMemcpyHtoD",
+              [GPU_FUNCTION(copy_to_host)] = "hipMemcpyDtoH",
+              [GPU_FUNCTION(module_load)] = "hipModuleLoadData",
+              [GPU_FUNCTION(module_unload)] = "hipModuleUnload",
+              [GPU_FUNCTION(module_kernel)] = "hipModuleGetFunction",
+              [GPU_FUNCTION(launch)] = "hipModuleLaunchKernel",
+              [GPU_FUNCTION(stream_synchronize)] = "hipStreamSynchronize",
+              [GPU_FUNCTION(synchronize)] = "hipDeviceSynchronize"},
+};
 
 static void expect_success(const char *call, fmha_status status) {
     cr_assert_eq(status, FMHA_OK, "%s: %s", call, fmha_last_error());
@@ -337,15 +295,15 @@ static void expect_success(const char *call, fmha_status status) {
 }
 
 Test(hip, the_callers_device_stays_current) {
-    fmha_device *device = open_device("hip:1");
+    fmha_device *device = gpu_open("hip:1");
     cr_assert_eq(hip->set_devices, 0, "opening needs no device to be current");
-    use_device(device, expect_success);
+    gpu_use_device(device, &use, expect_success);
     cr_assert_eq(hip->launched.device, 1);
     cr_assert_eq(hip->set_devices, 20, "there and back for each of ten calls");
     fmha_device_close(device);
 
     hip->current = 1; /* and nothing is switched when it is the right one */
-    device = open_device("hip:1");
+    device = gpu_open("hip:1");
     hip->set_devices = 0;
     void *memory;
     cr_assert_eq(fmha_memory_alloc(device, 1, "q", &memory), FMHA_OK);
@@ -358,7 +316,7 @@ Test(hip, the_callers_device_stays_current) {
 Test(hip, closing_releases_on_the_right_device) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
     size_t count = support_make_image("gfx1100", image);
-    fmha_device *device = open_device("hip:1");
+    fmha_device *device = gpu_open("hip:1");
     for (int i = 0; i < 3; i++) {
         void *memory;
         fmha_module *module;
@@ -377,7 +335,7 @@ Test(hip, closing_releases_on_the_right_device) {
 
 Test(hip, launch_is_passed_on) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     fmha_module *module;
     fmha_kernel *kernel;
     cr_assert_eq(fmha_module_load(device, image, support_make_image("gfx1151", image), &module), FMHA_OK);
@@ -409,23 +367,14 @@ Test(hip, launch_is_passed_on) {
 
 /* ---- Measuring ------------------------------------------------------------------------------------------- */
 
-static fmha_kernel *load_kernel(fmha_device *device, const char *arch) {
-    unsigned char image[SUPPORT_IMAGE_BYTES];
-    fmha_module *module;
-    fmha_kernel *kernel;
-    cr_assert_eq(fmha_module_load(device, image, support_make_image(arch, image), &module), FMHA_OK);
-    cr_assert_eq(fmha_module_kernel(module, "fmha_forward", &kernel), FMHA_OK);
-    return kernel;
-}
-
 /* A long launch is timed by itself, a short one in a row that lasts about a millisecond, the shortest 200 times. */
 Test(hip, launches_are_measured_by_events) {
     static const struct {
         float ms;
         int launches, row;
     } cases[] = {{2.5F, 1, 1}, {0.5F, 1, 1}, {0.25F, 1 + 4, 4}, {0.0078125F, 1 + 128, 128}, {0.001F, 1 + 200, 200}};
-    fmha_device *device = open_device("hip:1");
-    fmha_kernel *kernel = load_kernel(device, "gfx1100");
+    fmha_device *device = gpu_open("hip:1");
+    fmha_kernel *kernel = gpu_load_kernel(device, "gfx1100");
     const fmha_launch_config config = {.grid = {5, 1, 1}, .workgroup = {32, 1, 1}, .stream = (void *)&cases};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double us;
@@ -448,10 +397,10 @@ Test(hip, launches_are_measured_by_events) {
 }
 
 Test(hip, events_that_fail_are_told_of_and_freed) {
-    static const char *const functions[] = {"hipEventCreate", "hipEventRecord", "hipEventSynchronize",
+    static const char *const functions[] = {"hipEventCreateWithFlags", "hipEventRecord", "hipEventSynchronize",
                                             "hipEventElapsedTime", "hipModuleLaunchKernel"};
-    fmha_device *device = open_device("hip:1");
-    fmha_kernel *kernel = load_kernel(device, "gfx1100");
+    fmha_device *device = gpu_open("hip:1");
+    fmha_kernel *kernel = gpu_load_kernel(device, "gfx1100");
     const fmha_launch_config config = {.grid = {1, 1, 1}, .workgroup = {32, 1, 1}};
     double us;
     hip->launch_ms = 1;
@@ -460,10 +409,11 @@ Test(hip, events_that_fail_are_told_of_and_freed) {
         char text[512];
         hip->fail_in = functions[i];
         hip->fail_after = 0;
-        snprintf(text, sizeof text,
-                 "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG,
-                 functions[i]);
-        expect_error(fmha_kernel_measure(kernel, &config, &us), FMHA_ERROR_DRIVER, text);
+        snprintf(
+            text, sizeof text,
+            "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" GPU_SUPPORT_DMESG,
+            functions[i]);
+        gpu_expect_error(fmha_kernel_measure(kernel, &config, &us), FMHA_ERROR_DRIVER, text);
         cr_assert_eq(hip->events, 0);
         cr_assert_eq(hip->current, 0);
     }
@@ -478,12 +428,12 @@ Test(hip, events_that_fail_are_told_of_and_freed) {
 Test(hip, copies_go_the_right_way) {
     char bytes[4];
     void *memory;
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     cr_assert_eq(fmha_memory_alloc(device, 4, "q", &memory), FMHA_OK);
     cr_assert_eq(fmha_memory_write(device, memory, "abc", 4), FMHA_OK);
-    cr_assert_eq(hip->copied_kind, 1);
+    cr_assert_eq(hip->writes, 1);
     cr_assert_eq(fmha_memory_read(device, bytes, memory, 4), FMHA_OK);
-    cr_assert_eq(hip->copied_kind, 2);
+    cr_assert_eq(hip->reads, 1);
     cr_assert_str_eq(bytes, "abc");
     const fmha_finding *findings;
     size_t count = 1;
@@ -502,9 +452,11 @@ static void expect_failure_of_one(const char *call, fmha_status status) {
         cr_assert_eq(status, FMHA_OK, "%s: %s", call, fmha_last_error());
     } else {
         char text[300];
-        snprintf(text, sizeof text,
-                 "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG, call);
-        expect_error(status, FMHA_ERROR_DRIVER, text);
+        snprintf(
+            text, sizeof text,
+            "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" GPU_SUPPORT_DMESG,
+            call);
+        gpu_expect_error(status, FMHA_ERROR_DRIVER, text);
         failures++;
     }
     cr_assert_eq(hip->current, 0, "%s left device %d current", call, hip->current);
@@ -516,18 +468,19 @@ Test(hip, each_call_may_fail) {
         const char *function;
         int failures;
     } rows[] = {{"hipMalloc", 1},
-                {"hipMemcpy", 2},
+                {"hipMemcpyHtoD", 1},
+                {"hipMemcpyDtoH", 1},
                 {"hipModuleLoadData", 1},
                 {"hipModuleGetFunction", 1},
                 {"hipModuleLaunchKernel", 1},
                 {"hipStreamSynchronize", 1},
                 {"hipDeviceSynchronize", 1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        fmha_device *device = open_device("hip:1");
+        fmha_device *device = gpu_open("hip:1");
         failures = 0;
         hip->fail_in = rows[i].function;
         hip->fail_code = 719;
-        use_device(device, expect_failure_of_one);
+        gpu_use_device(device, &use, expect_failure_of_one);
         cr_assert_eq(failures, rows[i].failures, "%s", rows[i].function);
         hip->fail_in = NULL;
         fmha_device_close(device);
@@ -536,12 +489,12 @@ Test(hip, each_call_may_fail) {
 }
 
 Test(hip, release_may_fail) {
-    fmha_device *device = open_device("hip:1");
+    fmha_device *device = gpu_open("hip:1");
     hip->fail_code = 719;
     hip->fail_in = "hipModuleUnload";
-    use_device(device, expect_failure_of_one);
+    gpu_use_device(device, &use, expect_failure_of_one);
     hip->fail_in = "hipFree";
-    use_device(device, expect_failure_of_one);
+    gpu_use_device(device, &use, expect_failure_of_one);
     fmha_device_close(device);
     finish();
 }
@@ -549,9 +502,10 @@ Test(hip, release_may_fail) {
 static void expect_no_switch(const char *call, fmha_status status) {
     char text[300];
     snprintf(text, sizeof text,
-             "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG, hip->fail_in);
+             "hip:1 (gfx1100): %s failed: hipErrorLaunchFailure (719): unspecified launch failure" GPU_SUPPORT_DMESG,
+             hip->fail_in);
     if (strcmp(call, "hipFree") != 0) { /* there is nothing to free */
-        expect_error(status, FMHA_ERROR_DRIVER, text);
+        gpu_expect_error(status, FMHA_ERROR_DRIVER, text);
     }
     cr_assert_eq(hip->current, 0);
 }
@@ -559,10 +513,10 @@ static void expect_no_switch(const char *call, fmha_status status) {
 Test(hip, switching_devices_may_fail) {
     static const char *const functions[] = {"hipGetDevice", "hipSetDevice"};
     for (size_t i = 0; i < 2; i++) {
-        fmha_device *device = open_device("hip:1");
+        fmha_device *device = gpu_open("hip:1");
         hip->fail_in = functions[i];
         hip->fail_code = 719;
-        use_device(device, expect_no_switch);
+        gpu_use_device(device, &use, expect_no_switch);
         cr_assert_eq(hip->launches, 0);
         hip->fail_in = NULL;
         fmha_device_close(device);
@@ -574,14 +528,15 @@ Test(hip, switching_devices_may_fail) {
 Test(hip, switching_back_may_fail) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
     size_t count = support_make_image("gfx1100", image);
-    fmha_device *device = open_device("hip:1");
+    fmha_device *device = gpu_open("hip:1");
     fmha_module *module;
     void *memory;
     hip->fail_in = "hipSetDevice";
     hip->fail_code = 719;
     hip->fail_after = 1;
-    expect_error(fmha_memory_alloc(device, 16, "q", &memory), FMHA_ERROR_DRIVER,
-                 "hip:1 (gfx1100): hipSetDevice failed: hipErrorLaunchFailure (719): unspecified launch failure" DMESG);
+    gpu_expect_error(fmha_memory_alloc(device, 16, "q", &memory), FMHA_ERROR_DRIVER,
+                     "hip:1 (gfx1100): hipSetDevice failed: hipErrorLaunchFailure (719): unspecified launch "
+                     "failure" GPU_SUPPORT_DMESG);
     cr_assert_eq(hip->memories, 0);
     hip->current = 0;
     hip->fail_after = 1;
@@ -594,11 +549,11 @@ Test(hip, switching_back_may_fail) {
 
 Test(hip, exhausted_memory_is_told_apart) {
     void *memory;
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     hip->fail_in = "hipMalloc";
     hip->fail_code = 2;
-    expect_error(fmha_memory_alloc(device, 1u << 30, "lse", &memory), FMHA_ERROR_MEMORY,
-                 "hip:0 (gfx1151): no device memory for the buffer 'lse' of 1073741824 bytes; free others first");
+    gpu_expect_error(fmha_memory_alloc(device, 1u << 30, "lse", &memory), FMHA_ERROR_MEMORY,
+                     "hip:0 (gfx1151): no device memory for the buffer 'lse' of 1073741824 bytes; free others first");
     fmha_device_close(device);
     finish();
 }
@@ -607,20 +562,20 @@ Test(hip, code_for_another_chip_is_refused_before_it_is_loaded) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
     char text[300];
     fmha_module *module;
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     size_t count = support_make_image("gfx1100", image);
     hip->fail_in = "hipModuleLoadData"; /* would say something else */
     hip->fail_code = 719;
-    expect_error(fmha_module_load(device, image, count, &module), FMHA_ERROR_WRONG_CHIP,
-                 "hip:0: expected code for gfx1151, got code for gfx1100; build the instance with --arch gfx1151");
+    gpu_expect_error(fmha_module_load(device, image, count, &module), FMHA_ERROR_WRONG_CHIP,
+                     "hip:0: expected code for gfx1151, got code for gfx1100; build the instance with --arch gfx1151");
     snprintf(text, sizeof text,
              "module image: expected a whole code object, got %zu bytes of one that is torn or damaged; make it with "
              "`fmhagen build`, or with --offload-device-only --no-gpu-bundle-output",
              count - 1);
-    expect_error(fmha_module_load(device, image, count - 1, &module), FMHA_ERROR_ARGUMENT, text);
+    gpu_expect_error(fmha_module_load(device, image, count - 1, &module), FMHA_ERROR_ARGUMENT, text);
     count = support_make_image("gfx10-3-generic", image);
     hip->fail_code = 209;
-    expect_error(
+    gpu_expect_error(
         fmha_module_load(device, image, count, &module), FMHA_ERROR_WRONG_CHIP,
         "hip:0: expected code for gfx1151, got code for gfx10-3-generic; build the instance with --arch gfx1151");
     fmha_device_close(device);
@@ -631,9 +586,9 @@ Test(hip, absent_kernel_is_named) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
     fmha_module *module;
     fmha_kernel *kernel;
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     cr_assert_eq(fmha_module_load(device, image, support_make_image("gfx1151", image), &module), FMHA_OK);
-    expect_error(
+    gpu_expect_error(
         fmha_module_kernel(module, "fmha_backward", &kernel), FMHA_ERROR_ARGUMENT,
         "hip:0 (gfx1151): expected a kernel of the module, got 'fmha_backward', which it does not hold; NAME.json "
         "beside the code object names its symbol");
@@ -642,9 +597,6 @@ Test(hip, absent_kernel_is_named) {
 }
 
 /* ---- Compilation ----------------------------------------------------------------------------------------- */
-
-static const fmha_source a_source = {
-    .text = "extern \"C\" __attribute__((global)) void k(float *p) { *p = 1.0f; }\n", .symbol = "k", .wave = 32};
 
 static void expect_image(fmha_device *device, const fmha_source *source) {
     void *image;
@@ -656,8 +608,8 @@ static void expect_image(fmha_device *device, const fmha_source *source) {
 }
 
 Test(hip, hiprtc_compiles) {
-    fmha_source source = a_source;
-    fmha_device *device = open_device("hip");
+    fmha_source source = gpu_source;
+    fmha_device *device = gpu_open("hip");
     expect_image(device, &source);
     cr_assert_str_eq(rtc->options, "-O3 -std=c++17 -fuse-cuid=none -mcode-object-version=5 --offload-arch=gfx1151");
     cr_assert_str_eq(rtc->name, "k.hip");
@@ -671,53 +623,44 @@ Test(hip, hiprtc_compiles) {
     finish();
 }
 
-static void expect_compile_error(fmha_device *device, fmha_status status, const char *text) {
-    void *image = device;
-    size_t count = 1;
-    expect_error(fmha_source_compile(device, &a_source, &image, &count), status, text);
-    cr_assert_null(image);
-    cr_assert_eq(count, 0);
-    cr_assert_eq(rtc->programs, 0);
-}
-
 Test(hip, words_of_hiprtc_are_in_the_error) {
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     rtc->fail_in = "hiprtcCompileProgram";
     rtc->log = "k.hip:1:1: error: simulated";
-    expect_compile_error(device, FMHA_ERROR_COMPILE,
-                         "k.hip: hipRTC could not compile it for gfx1151, HIPRTC_ERROR_COMPILATION (6):\n"
-                         "k.hip:1:1: error: simulated");
+    gpu_expect_compile_error(device, rtc, FMHA_ERROR_COMPILE,
+                             "k.hip: hipRTC could not compile it for gfx1151, HIPRTC_ERROR_COMPILATION (6):\n"
+                             "k.hip:1:1: error: simulated");
     rtc->log = NULL;
-    expect_compile_error(device, FMHA_ERROR_COMPILE,
-                         "k.hip: hipRTC could not compile it for gfx1151, HIPRTC_ERROR_COMPILATION (6):\n"
-                         "it said nothing");
+    gpu_expect_compile_error(device, rtc, FMHA_ERROR_COMPILE,
+                             "k.hip: hipRTC could not compile it for gfx1151, HIPRTC_ERROR_COMPILATION (6):\n"
+                             "it said nothing");
     static const char *const steps[] = {"hiprtcCreateProgram", "hiprtcGetCodeSize", "hiprtcGetCode"};
     for (size_t i = 0; i < 3; i++) {
         char text[200];
         rtc->fail_in = steps[i];
         snprintf(text, sizeof text, "k.hip: hipRTC failed in %s: HIPRTC_ERROR_COMPILATION (6)", steps[i]);
-        expect_compile_error(device, FMHA_ERROR_COMPILE, text);
+        gpu_expect_compile_error(device, rtc, FMHA_ERROR_COMPILE, text);
     }
     rtc->fail_in = NULL;
     rtc->target = "gfx1100";
-    expect_compile_error(device, FMHA_ERROR_COMPILE,
-                         "k.hip: hipRTC ended well but its output is for gfx1100, expected gfx1151");
+    gpu_expect_compile_error(device, rtc, FMHA_ERROR_COMPILE,
+                             "k.hip: hipRTC ended well but its output is for gfx1100, expected gfx1151");
     fmha_device_close(device);
     finish();
 }
 
 Test(hip, chosen_hiprtc_that_cannot_serve_is_an_error_of_its_own) {
-    fmha_device *device = open_device("hip");
+    fmha_device *device = gpu_open("hip");
     setenv("FMHA_HIPRTC_LIBRARY", "/nowhere/libhiprtc.so", 1);
-    expect_compile_error(device, FMHA_ERROR_NO_COMPILER,
-                         "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, looked at\n"
-                         "  /nowhere/libhiprtc.so: nothing there\n"
-                         "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so");
+    gpu_expect_compile_error(device, rtc, FMHA_ERROR_NO_COMPILER,
+                             "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, looked at\n"
+                             "  /nowhere/libhiprtc.so: nothing there\n"
+                             "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so");
     setenv("FMHA_HIPRTC_LIBRARY", HIP_6, 1);
-    expect_compile_error(device, FMHA_ERROR_NO_COMPILER,
-                         "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, got " HIP_6
-                         " without the function hiprtcCreateProgram\n"
-                         "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so");
+    gpu_expect_compile_error(device, rtc, FMHA_ERROR_NO_COMPILER,
+                             "$FMHA_HIPRTC_LIBRARY cannot serve: expected hipRTC, got " HIP_6
+                             " without the function hiprtcCreateProgram\n"
+                             "unset FMHA_HIPRTC_LIBRARY or let it name libhiprtc.so");
     fmha_device_close(device);
     finish();
 }
@@ -725,21 +668,21 @@ Test(hip, chosen_hiprtc_that_cannot_serve_is_an_error_of_its_own) {
 /* The HIP runtime that was simulated as one of ROCm 5 holds hipRTC itself. Older ones hold a clang that is too old, so
  * that even one that is there is passed over. */
 Test(hip, hiprtc_may_be_part_of_the_runtime) {
-    fake_hip *other = symbol_of(HIP_5, "fake_hip_state");
-    const fake_hiprtc *inside = symbol_of(HIP_5, "fake_hiprtc_state");
+    fake_gpu *other = gpu_symbol(HIP_5, "fake_gpu_state");
+    const fake_rtc *inside = gpu_symbol(HIP_5, "fake_rtc_state");
     setenv("FMHA_HIP_LIBRARY", HIP_5, 1);
     unsetenv("FMHA_HIPRTC_LIBRARY");
-    fmha_device *device = open_device("hip:1");
-    expect_image(device, &a_source);
+    fmha_device *device = gpu_open("hip:1");
+    expect_image(device, &gpu_source);
     fmha_device_close(device);
     cr_assert_str_eq(inside->name, "k.hip");
 
     other->version = 50221153;
     setenv("FMHA_HIPCC", "/nowhere/hipcc", 1);
-    device = open_device("hip:1");
+    device = gpu_open("hip:1");
     void *image;
     size_t count;
-    cr_assert_eq(fmha_source_compile(device, &a_source, &image, &count), FMHA_ERROR_NO_COMPILER);
+    cr_assert_eq(fmha_source_compile(device, &gpu_source, &image, &count), FMHA_ERROR_NO_COMPILER);
     fmha_device_close(device);
     finish();
 }
@@ -747,11 +690,11 @@ Test(hip, hiprtc_may_be_part_of_the_runtime) {
 Test(hip, without_hiprtc_a_compiler_is_run) {
     unsetenv("FMHA_HIPRTC_LIBRARY");
     hip->version = 50221153;
-    fmha_device *device = open_device("hip:1");
-    expect_image(device, &a_source);
+    fmha_device *device = gpu_open("hip:1");
+    expect_image(device, &gpu_source);
     setenv("FMHA_HIPCC", "/nowhere/hipcc", 1);
-    expect_compile_error(
-        device, FMHA_ERROR_NO_COMPILER,
+    gpu_expect_compile_error(
+        device, rtc, FMHA_ERROR_NO_COMPILER,
         "hip:1: hipRTC is not here, and $FMHA_HIPCC cannot serve: expected hipcc of ROCm 6 or later, or "
         "clang++ 19 or later with its lld, that knows gfx1100; looked at\n"
         "  $FMHA_HIPCC: /nowhere/hipcc: no executable file is there\n"

@@ -9,24 +9,16 @@
 #include <unistd.h>
 
 #include "driver_find.h"
-#include "fake/hip.h"
 #include "file.h"
+#include "gpu_support.h"
 #include "support.h"
 
 #define HIP_6  FAKE_DRIVER_DIR "/libfake_hip6.so"
 #define HIPRTC FAKE_DRIVER_DIR "/libfake_hiprtc.so"
 
-static fake_hip *hip;
-static fake_hiprtc *rtc;
+static fake_gpu *hip;
+static fake_rtc *rtc;
 static char folder[256], library[300], comgr[300], hipcc[300];
-
-static void *symbol_of(const char *path, const char *name) {
-    void *opened = dlopen(path, RTLD_NOW);
-    cr_assert_not_null(opened, "%s", dlerror());
-    void *found = dlsym(opened, name);
-    cr_assert_not_null(found, "%s", name);
-    return found;
-}
 
 /* hipRTC and the compiler's library stand in a folder of the test's own. */
 static void set_up(void) {
@@ -48,8 +40,8 @@ static void set_up(void) {
     setenv("FMHA_HIP_LIBRARY", HIP_6, 1);
     setenv("FMHA_HIPRTC_LIBRARY", library, 1);
     setenv("FMHA_HIPCC", hipcc, 1);
-    hip = symbol_of(HIP_6, "fake_hip_state");
-    rtc = symbol_of(library, "fake_hiprtc_state");
+    hip = gpu_symbol(HIP_6, "fake_gpu_state");
+    rtc = gpu_symbol(library, "fake_rtc_state");
 }
 
 static void tear_down(void) {

@@ -17,7 +17,8 @@ static void expect_refusal(const void *bytes, size_t count, const char *text) {
 }
 
 Test(image, names_its_target) {
-    static const char *const targets[] = {"gfx1151", "gfx942:sramecc+:xnack-", "gfx11-generic"};
+    static const char *const targets[] = {"gfx1151", "gfx942:sramecc+:xnack-", "gfx11-generic", "sm_90", "sm_90a",
+                                          "sm_89"};
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
         unsigned char image[SUPPORT_IMAGE_BYTES];
         char target[FMHA_TARGET_BYTES];
@@ -35,24 +36,26 @@ Test(image, other_bytes_are_refused) {
     expect_refusal("CCOB\2\0\0\0", 8, "image: expected a bare code object, got an offload bundle" CURE);
 }
 
-Test(image, host_object_is_refused) {
+static void expect_refusal_of_type(uint16_t machine, uint16_t type) {
     unsigned char image[SUPPORT_IMAGE_BYTES];
+    char text[300];
     size_t count = support_make_image("gfx1151", image);
-    image[offsetof(Elf64_Ehdr, e_machine)] = EM_X86_64;
-    expect_refusal(
-        image, count,
-        "image: expected a linked code object for an AMD GPU (ELF machine 224, type 3), got machine 62, type "
-        "3" CURE);
+    memcpy(image + offsetof(Elf64_Ehdr, e_machine), &machine, sizeof machine);
+    memcpy(image + offsetof(Elf64_Ehdr, e_type), &type, sizeof type);
+    snprintf(text, sizeof text,
+             "image: expected a linked code object for an AMD GPU (ELF machine 224, type 3) or a cubin (machine 190, "
+             "type 2), got machine %d, type %d" CURE,
+             machine, type);
+    expect_refusal(image, count, text);
+}
+
+Test(image, host_object_is_refused) {
+    expect_refusal_of_type(EM_X86_64, ET_DYN);
 }
 
 Test(image, unlinked_object_is_refused) {
-    unsigned char image[SUPPORT_IMAGE_BYTES];
-    size_t count = support_make_image("gfx1151", image);
-    image[offsetof(Elf64_Ehdr, e_type)] = ET_REL;
-    expect_refusal(
-        image, count,
-        "image: expected a linked code object for an AMD GPU (ELF machine 224, type 3), got machine 224, type "
-        "1" CURE);
+    expect_refusal_of_type(224, ET_REL);
+    expect_refusal_of_type(190, ET_REL);
 }
 
 Test(image, without_a_target_is_refused) {
@@ -117,5 +120,13 @@ Test(image, fits_its_chip) {
     cr_assert_not(fmha_image_fits("gfx942:xnack+", "gfx942:sramecc+:xnack-"));
     cr_assert_not(fmha_image_fits("gfx942:sramecc-:xnack-", "gfx942:sramecc+:xnack-"));
     cr_assert_not(fmha_image_fits("gfx908:xnack-", "gfx90a:xnack-"));
+    cr_assert(fmha_image_fits("sm_90", "sm_90"));
+    cr_assert(fmha_image_fits("sm_80", "sm_89"), "later chips of one major version run it");
+    cr_assert_not(fmha_image_fits("sm_89", "sm_80"));
+    cr_assert_not(fmha_image_fits("sm_80", "sm_90"));
+    cr_assert(fmha_image_fits("sm_90a", "sm_90"));
+    cr_assert_not(fmha_image_fits("sm_100a", "sm_103"));
+    cr_assert_not(fmha_image_fits("sm_90", "gfx90a"));
+    cr_assert_not(fmha_image_fits("gfx90a", "sm_90"));
     cr_assert(fmha_image_fits("gfx11-generic", "gfx1151"), "what a generic target covers is the driver's to say");
 }

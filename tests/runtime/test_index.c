@@ -200,7 +200,7 @@ Test(index, may_be_without_either_file) {
 #define LINE_ALIGN   "expected 'align' and a power of two up to 4096, got "
 #define LINE_LIMIT   "expected 'constraint', 'equals', 'min' or 'max', a whole number and an expression, got "
 #define LINE_NAME    "expected 'instance' and a C identifier of at most 255 characters, got "
-#define LINE_TARGET  "expected 'target' and a gfx target, got "
+#define LINE_TARGET  "expected 'target' and a target, got "
 #define LINE_KEY                                                                                                       \
     "expected 'key' and operation, dtype, head_dim, head_dim_v, mask, v_layout and align, each as NAME=VALUE that "    \
     "this libfmha knows, got "
@@ -336,7 +336,7 @@ static const struct wrong wrong_lines[] = {
     {13, "instance b_first", "expected instances in the order of their names, got 'a_second' after 'b_first'", "", 25},
     {13, "instance a_second", "expected each instance once, got 'a_second' twice", "", 25},
     {14, "target ", LINE_TARGET, QUOTES, 14},
-    {14, "target sm_90", LINE_TARGET, QUOTES, 14},
+    {14, "target navi31", LINE_TARGET, QUOTES, 14},
     {14, "target gfx1151 ", LINE_TARGET, QUOTES, 14},
     {14, "target gfx1151:xnack", LINE_TARGET, QUOTES, 14},
     {14, NULL, LINE_TARGET,

@@ -71,11 +71,6 @@ static void block_free(struct block *block) {
     free(block->host);
 }
 
-static void run(const fmha_merge_problem *problem) {
-    cr_assert_eq(fmha_merge(device, problem), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
-}
-
 /* ---- What is made ---- */
 
 enum { BATCH = 2, HEADS = 3, ROWS = 5, DIM = 24, ALL = BATCH * HEADS * ROWS };
@@ -132,7 +127,7 @@ static void check_merge(int splits, int32_t partial_dtype, int gap) {
     problem.o.data = o.device;
     problem.lse = out.device;
     cr_assert_eq(fmha_merge_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
-    run(&problem);
+    made_finish(fmha_merge(device, &problem));
     read_back(&o);
     read_back(&out);
     for (int row = 0; row < ALL; row++) {
@@ -189,7 +184,7 @@ Test(merge, one_partial_result_is_what_it_was) {
     problem.lse_partial = lses.device;
     problem.o.data = o.device;
     problem.lse = out.device;
-    run(&problem);
+    made_finish(fmha_merge(device, &problem));
     read_back(&o);
     read_back(&out);
     cr_assert_arr_eq((uint16_t *)o.host, rounded, sizeof rounded);
@@ -234,8 +229,7 @@ Test(merge, attention_over_parts_of_the_keys_is_attention) {
         problem.o = problem.q;
         problem.o.data = part < 0 ? whole.device : (uint16_t *)parts.device + (size_t)part * ELEMENTS;
         problem.lse = part < 0 ? whole_lse.device : (float *)lses.device + (size_t)part * 2 * QUERIES;
-        cr_assert_eq(fmha_forward(device, &problem), FMHA_OK, "%s", fmha_last_error());
-        cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+        made_finish(fmha_forward(device, &problem));
     }
     fmha_merge_problem merge = FMHA_MERGE_PROBLEM_INIT;
     merge.dtype = merge.partial_dtype = FMHA_DTYPE_F16;
@@ -250,7 +244,7 @@ Test(merge, attention_over_parts_of_the_keys_is_attention) {
     merge.lse_partial = lses.device;
     merge.o.data = o.device;
     merge.lse = lse.device;
-    run(&merge);
+    made_finish(fmha_merge(device, &merge));
     read_back(&o);
     read_back(&whole);
     read_back(&lse);
@@ -276,11 +270,6 @@ Test(merge, is_made_by_the_generator_where_no_library_has_it) {
 
 /* ---- What is refused ---- */
 
-static void expect(fmha_status got, fmha_status status, const char *text) {
-    cr_expect_eq(got, status, "%s", fmha_status_name(got));
-    cr_expect_str_eq(fmha_last_error(), text);
-}
-
 static fmha_merge_problem whole_problem(void) {
     static float memory[64];
     fmha_merge_problem problem = FMHA_MERGE_PROBLEM_INIT;
@@ -295,67 +284,68 @@ static fmha_merge_problem whole_problem(void) {
 
 Test(merge, refuses) {
     fmha_merge_problem problem = whole_problem();
-    expect(fmha_merge(NULL, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: expected a device and a problem, got NULL; pass a valid pointer");
-    expect(fmha_merge(device, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_merge(NULL, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_merge(device, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: expected a device and a problem, got NULL; pass a valid pointer");
     char text[256];
     problem.struct_bytes = 8;
-    snprintf(text, sizeof text,
-             "fmha_merge: struct_bytes: expected sizeof(fmha_merge_problem), at least %zu, got 8; begin with the "
-             "type's _INIT",
-             sizeof problem);
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect_short(fmha_merge(device, &problem), "fmha_merge", sizeof problem, 8);
     problem = whole_problem();
     problem.dtype = FMHA_DTYPE_F32;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 3; set dtype to one of them");
+    made_expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: dtype: expected FMHA_DTYPE_F16 or FMHA_DTYPE_BF16, got 3; set dtype to one of them");
     problem = whole_problem();
     problem.partial_dtype = FMHA_DTYPE_F16;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: partial_dtype: expected FMHA_DTYPE_F32 or that of O, 2, got 1; set it to one of them");
+    made_expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: partial_dtype: expected FMHA_DTYPE_F32 or that of O, 2, got 1; set it to one of them");
     problem = whole_problem();
     problem.splits = -1;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: expected splits, batch, heads_q, seqlen_q and head_dim_v of 0 and up, got -1, 1, 1, 1 and 8; "
-           "set them to the tensors' sizes");
+    made_expect(
+        fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_merge: expected splits, batch, heads_q, seqlen_q and head_dim_v of 0 and up, got -1, 1, 1, 1 and 8; "
+        "set them to the tensors' sizes");
     problem = whole_problem();
     problem.o_partial.data = NULL;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: o_partial: expected the address of a tensor, got NULL; give the problem its o_partial");
+    made_expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: o_partial: expected the address of a tensor, got NULL; give the problem its o_partial");
     problem = whole_problem();
     problem.o_partial.data = (char *)problem.o_partial.data + 2;
     snprintf(text, sizeof text,
              "fmha_merge: o_partial: expected an address that is a multiple of 4, got %p; align o_partial to 4 bytes",
              problem.o_partial.data);
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT, text);
     problem = whole_problem();
     problem.stride_o_partial_split = -8;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: stride_o_partial_split: expected 0 and up, below 2^62 elements, got -8; pass partial results "
-           "that do not run backwards, with strides in elements");
+    made_expect(
+        fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_merge: stride_o_partial_split: expected 0 and up, below 2^62 elements, got -8; pass partial results "
+        "that do not run backwards, with strides in elements");
     problem = whole_problem();
     problem.lse_partial = NULL;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: lse_partial: expected the address of a tensor, got NULL; give the problem its lse_partial");
+    made_expect(
+        fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_merge: lse_partial: expected the address of a tensor, got NULL; give the problem its lse_partial");
     problem = whole_problem();
     problem.o.data = NULL;
-    expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_merge: o: expected the address of a tensor, got NULL; give the problem its o");
+    made_expect(fmha_merge(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_merge: o: expected the address of a tensor, got NULL; give the problem its o");
 }
 
 Test(merge, nothing_to_merge_needs_no_instance) {
     fmha_merge_problem problem = whole_problem();
     problem.seqlen_q = 0;
     cr_assert_eq(fmha_merge(device, &problem), FMHA_OK, "%s", fmha_last_error());
+    cr_assert_eq(fmha_merge_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
     problem.seqlen_q = 1;
     problem.partial_dtype = FMHA_DTYPE_BF16;
     problem.stride_o_partial_split = 9;
-    expect(fmha_merge_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE,
-           "operation=merge dtype=bf16 mask=none v_layout=row align=2 partial=same on gfx1151: expected an instance, "
-           "got none among 0 in 0 libraries; make one with `fmhagen library DIR --arch gfx1151 --op merge --dtype bf16 "
-           "--align 2 --partial=same` and name DIR in FMHA_LIBRARY_PATH; fmhagen, which could make one, is not here "
-           "(FMHA_GENERATOR names it)");
+    made_expect(
+        fmha_merge_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE,
+        "operation=merge dtype=bf16 mask=none v_layout=row align=2 partial=same on gfx1151: expected an instance, "
+        "got none among 0 in 0 libraries; make one with `fmhagen library DIR --arch gfx1151 --op merge --dtype bf16 "
+        "--align 2 --partial=same` and name DIR in FMHA_LIBRARY_PATH; fmhagen, which could make one, is not here "
+        "(FMHA_GENERATOR names it)");
 }
 
 Test(merge, sizes_beyond_the_kernels_are_no_instance) {

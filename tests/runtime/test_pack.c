@@ -108,11 +108,6 @@ static fmha_pack_problem problem_of(const struct tensor *from, const struct tens
     return problem;
 }
 
-static void run(const fmha_pack_problem *problem) {
-    cr_assert_eq(fmha_pack(device, problem), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
-}
-
 /* Packs a tensor whose strides are multiples of `from_step` into one of `to_step`, and looks at every element and at
  * all between them. */
 static void check_pack(int64_t from_step, int64_t to_step, int transposed) {
@@ -122,7 +117,7 @@ static void check_pack(int64_t from_step, int64_t to_step, int transposed) {
                                   to_step, FMHA_ACCESS_WRITE);
     const fmha_pack_problem problem = problem_of(&from, &to, transposed);
     cr_assert_eq(fmha_pack_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
-    run(&problem);
+    made_finish(fmha_pack(device, &problem));
     read_back(&to);
     for (int64_t i = 0; i < batch * heads * seqlen * head_dim; i++) {
         int64_t b = i / head_dim / seqlen / heads, h = i / head_dim / seqlen % heads, s = i / head_dim % seqlen;
@@ -165,8 +160,7 @@ static void attend(const fmha_forward_problem *problem, const char *instance) {
     char taken[256] = "";
     cr_assert_eq(fmha_forward_explain(device, problem, note_taken, taken), FMHA_OK, "%s", fmha_last_error());
     cr_assert_str_eq(taken, instance);
-    cr_assert_eq(fmha_forward(device, problem), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
+    made_finish(fmha_forward(device, problem));
 }
 
 Test(pack, attention_on_packed_tensors_is_that_on_the_original) {
@@ -196,11 +190,11 @@ Test(pack, attention_on_packed_tensors_is_that_on_the_original) {
 
     struct tensor k_packed = tensor_new("k_packed", BATCH, HEADS_K, KEYS, DIM, 8, FMHA_ACCESS_WRITE);
     fmha_pack_problem pack = problem_of(&k, &k_packed, 0);
-    run(&pack);
+    made_finish(fmha_pack(device, &pack));
     becomes_input(&k_packed, "k_packed");
     struct tensor v_packed = tensor_new("v_packed", BATCH, HEADS_K, DIM, KEYS, 8, FMHA_ACCESS_WRITE);
     pack = problem_of(&v, &v_packed, 1);
-    run(&pack);
+    made_finish(fmha_pack(device, &pack));
     becomes_input(&v_packed, "v_packed");
     struct tensor o_packed = tensor_new("o_packed", BATCH, HEADS_Q, QUERIES, DIM, 8, FMHA_ACCESS_WRITE);
     problem.k = k_packed.view;
@@ -233,11 +227,6 @@ Test(pack, is_made_by_the_generator_where_no_library_has_it) {
 
 /* ---- What is refused ---- */
 
-static void expect(fmha_status got, fmha_status status, const char *text) {
-    cr_expect_eq(got, status, "%s", fmha_status_name(got));
-    cr_expect_str_eq(fmha_last_error(), text);
-}
-
 Test(pack, refuses) {
     static uint16_t memory[64];
     fmha_pack_problem whole = FMHA_PACK_PROBLEM_INIT, problem;
@@ -245,42 +234,39 @@ Test(pack, refuses) {
     whole.seqlen = whole.head_dim = 8;
     whole.from.data = whole.to.data = memory;
     whole.from.stride_row = whole.to.stride_row = 8;
-    expect(fmha_pack(NULL, &whole), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected a device and a problem, got NULL; pass a valid pointer");
-    expect(fmha_pack(device, NULL), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_pack(NULL, &whole), FMHA_ERROR_ARGUMENT,
+                "fmha_pack: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_pack(device, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_pack: expected a device and a problem, got NULL; pass a valid pointer");
     problem = whole;
     problem.struct_bytes = 8;
-    char text[256];
-    snprintf(text, sizeof text,
-             "fmha_pack: struct_bytes: expected sizeof(fmha_pack_problem), at least %zu, got 8; begin with the type's "
-             "_INIT",
-             sizeof problem);
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT, text);
+    made_expect_short(fmha_pack(device, &problem), "fmha_pack", sizeof problem, 8);
     problem = whole;
     problem.transposed = 2;
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 2 and 0; begin with "
-           "FMHA_PACK_PROBLEM_INIT");
+    made_expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 2 and 0; begin with "
+                "FMHA_PACK_PROBLEM_INIT");
     problem = whole;
     problem.reserved = 1;
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 0 and 1; begin with "
-           "FMHA_PACK_PROBLEM_INIT");
+    made_expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_pack: expected transposed to be 0 or 1 and reserved to be 0, got 0 and 1; begin with "
+                "FMHA_PACK_PROBLEM_INIT");
     problem = whole;
     problem.seqlen = -1;
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: expected batch, heads, seqlen and head_dim of 0 and up, got 1, 1, -1 and 8; set them to the "
-           "tensors' sizes");
+    made_expect(
+        fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_pack: expected batch, heads, seqlen and head_dim of 0 and up, got 1, 1, -1 and 8; set them to the "
+        "tensors' sizes");
     problem = whole;
     problem.from.data = NULL;
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: from: expected the address of a tensor, got NULL; give the problem its from");
+    made_expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_pack: from: expected the address of a tensor, got NULL; give the problem its from");
     problem = whole;
     problem.to.stride_row = -8;
-    expect(fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
-           "fmha_pack: to: expected strides of 0 and up, below 2^62 elements, got -8; pass a tensor that does not run "
-           "backwards, with strides in elements");
+    made_expect(
+        fmha_pack(device, &problem), FMHA_ERROR_ARGUMENT,
+        "fmha_pack: to: expected strides of 0 and up, below 2^62 elements, got -8; pass a tensor that does not run "
+        "backwards, with strides in elements");
 }
 
 Test(pack, nothing_to_move_needs_no_instance) {
@@ -290,7 +276,7 @@ Test(pack, nothing_to_move_needs_no_instance) {
     cr_assert_eq(fmha_pack(device, &problem), FMHA_OK, "%s", fmha_last_error());
     problem.head_dim = 1;
     problem.transposed = 1;
-    expect(
+    made_expect(
         fmha_pack_prepare(device, &problem), FMHA_ERROR_NO_INSTANCE,
         "operation=pack mask=none v_layout=transposed align=16 on gfx1151: expected an instance, got none among 0 in "
         "0 libraries; make one with `fmhagen library DIR --arch gfx1151 --op pack --v-layout transposed` and name DIR "

@@ -270,6 +270,7 @@ Test(problem, without_rows_of_o_nothing_is_launched) {
             problem.k.data = problem.v.data = NULL;
         }
         cr_assert_eq(fmha_forward(device, &problem), FMHA_OK, "%s", fmha_last_error());
+        cr_assert_eq(fmha_forward_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
     }
     cr_assert_eq(fake->launches, 0);
     cr_assert_eq(fake->compiles, 0);

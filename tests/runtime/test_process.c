@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -153,11 +154,37 @@ Test(process, that_cannot_start_says_why) {
     support_assert_clean();
 }
 
+Test(process, no_room_for_another_is_a_lack_of_memory) {
+    char *output;
+    int exit_code;
+    struct rlimit before, none;
+    cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    fmha_status status = run_shell("echo said", 10, &output, &exit_code);
+    cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    cr_assert_eq(status, FMHA_ERROR_MEMORY);
+    cr_assert_str_eq(fmha_last_error(),
+                     "/bin/sh: cannot make a pipe for its output: Too many open files; end other programs or close "
+                     "files, or raise the limits (ulimit -a)");
+}
+
+/* What the kernel does where memory runs out; another time it may do. */
+Test(process, what_is_killed_lacked_memory) {
+    char *output;
+    int exit_code;
+    cr_assert_eq(run_shell("echo said; kill -9 $$", 10, &output, &exit_code), FMHA_ERROR_MEMORY);
+    cr_assert_str_eq(fmha_last_error(), "/bin/sh: was killed, as systems do where memory runs out; free some, or let "
+                                        "fewer compilers run at once");
+    cr_assert_null(output);
+    support_assert_clean();
+}
+
 Test(process, a_lost_exit_status_is_an_error) {
     char *output;
     int exit_code;
     signal(SIGCHLD, SIG_IGN);
-    cr_assert_eq(run_shell("echo said", 10, &output, &exit_code), FMHA_ERROR_IO);
+    cr_assert_eq(run_shell("echo said", 10, &output, &exit_code), FMHA_ERROR_UNSUPPORTED);
     cr_assert_str_eq(fmha_last_error(),
                      "/bin/sh: its exit status is lost, because this program ignores SIGCHLD; restore "
                      "the signal's default while fmha compiles");

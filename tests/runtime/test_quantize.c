@@ -15,13 +15,6 @@ TestSuite(quantizing, .init = made_set_up, .fini = made_tear_down, .timeout = 12
 /* 200 rows of each head: more than one workgroup looks for its scale. */
 enum { BATCH = 2, HEADS = 3, ROWS = 100, DIM = 16, ALL = BATCH * HEADS * ROWS };
 
-static void *to_device(const char *label, const void *contents, size_t bytes) {
-    void *memory;
-    cr_assert_eq(fmha_memory_alloc(device, bytes, label, &memory), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_memory_write(device, memory, contents, bytes), FMHA_OK);
-    return memory;
-}
-
 /* All values of row r of head h of batch b are 2^(h - 1), but that one row of each head has a 2^(h + b):
  * [batch][row][head] in float32. */
 static float value_of(int batch, int head, int row, int column) {
@@ -46,21 +39,16 @@ static void fill(fmha_quantize_problem *problem, int scales) {
     for (int i = 0; i < ALL * DIM; i++)
         values[i] = value_of(i / DIM / HEADS / ROWS, i / DIM % HEADS, i / DIM / HEADS % ROWS, i % DIM);
     problem->from =
-        (fmha_tensor){to_device("from", values, sizeof values), (int64_t)ROWS * HEADS * DIM, DIM, (int64_t)HEADS * DIM};
+        (fmha_tensor){made_copy("from", values, sizeof values), (int64_t)ROWS * HEADS * DIM, DIM, (int64_t)HEADS * DIM};
     problem->to =
-        (fmha_tensor){to_device("to", numbers, sizeof numbers), (int64_t)HEADS * ROWS * DIM, (int64_t)ROWS * DIM, DIM};
+        (fmha_tensor){made_copy("to", numbers, sizeof numbers), (int64_t)HEADS * ROWS * DIM, (int64_t)ROWS * DIM, DIM};
     problem->scale =
-        (fmha_tensor){to_device("scale", none, (size_t)scales * sizeof *none), (int64_t)HEADS * ROWS, ROWS, 1};
+        (fmha_tensor){made_copy("scale", none, (size_t)scales * sizeof *none), (int64_t)HEADS * ROWS, ROWS, 1};
     size_t bytes;
     cr_assert_eq(fmha_quantize_workspace_bytes(device, problem, &bytes), FMHA_OK, "%s", fmha_last_error());
     if (bytes > 0)
-        problem->workspace = to_device("workspace", none, bytes);
+        problem->workspace = made_copy("workspace", none, bytes);
     problem->workspace_bytes = bytes;
-}
-
-static void run(const fmha_quantize_problem *problem) {
-    cr_assert_eq(fmha_quantize(device, problem), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_eq(fmha_device_synchronize(device, NULL), FMHA_OK, "%s", fmha_last_error());
 }
 
 /* The code of 448 / 2^halvings: the exponent is in the bits from 3 on. */
@@ -115,7 +103,7 @@ Test(quantizing, scales_of_the_tensor_of_heads_and_of_tokens) {
     fmha_quantize_problem problem = plain();
     fill(&problem, 1);
     cr_assert_eq(problem.workspace_bytes, 10 * sizeof(float)); /* 600 rows */
-    run(&problem);
+    made_finish(fmha_quantize(device, &problem));
     check_numbers(&problem, of_tensor);
     cr_assert_eq(read_scales(&problem, 1)[0], 8.0f / 448);
 
@@ -124,7 +112,7 @@ Test(quantizing, scales_of_the_tensor_of_heads_and_of_tokens) {
     fill(&problem, 2 * HEADS);
     problem.scale.stride_head = 2;
     cr_assert_eq(problem.workspace_bytes, 4 * HEADS * sizeof(float)); /* 200 rows each */
-    run(&problem);
+    made_finish(fmha_quantize(device, &problem));
     check_numbers(&problem, of_head);
     for (int head = 0; head < HEADS; head++) {
         const float *scales = read_scales(&problem, 2 * HEADS);
@@ -136,7 +124,7 @@ Test(quantizing, scales_of_the_tensor_of_heads_and_of_tokens) {
     problem.share = FMHA_SHARE_TOKEN;
     fill(&problem, ALL);
     cr_assert_eq(problem.workspace_bytes, 0);
-    run(&problem);
+    made_finish(fmha_quantize(device, &problem));
     check_numbers(&problem, of_row);
     for (int i = 0; i < ALL; i++)
         cr_assert_eq(read_scales(&problem, ALL)[i],
@@ -152,25 +140,22 @@ Test(quantizing, scales_that_are_given) {
     problem.given = 1;
     fill(&problem, 1);
     cr_assert_eq(problem.workspace_bytes, 0);
-    problem.scale = (fmha_tensor){to_device("scales", scales, sizeof scales), 4, 1, 0};
-    run(&problem);
+    problem.scale = (fmha_tensor){made_copy("scales", scales, sizeof scales), 4, 1, 0};
+    made_finish(fmha_quantize(device, &problem));
     check_numbers(&problem, of_given);
 }
 
 static void expect_error(fmha_quantize_problem problem, const char *text) {
-    cr_expect_eq(fmha_quantize(device, &problem), FMHA_ERROR_ARGUMENT);
-    cr_expect_str_eq(fmha_last_error(), text);
+    made_expect(fmha_quantize(device, &problem), FMHA_ERROR_ARGUMENT, text);
 }
 
 Test(quantizing, wrong_problems_are_refused) {
     fmha_quantize_problem problem = plain();
     size_t bytes;
-    cr_expect_eq(fmha_quantize(NULL, &problem), FMHA_ERROR_ARGUMENT);
-    cr_expect_str_eq(fmha_last_error(),
-                     "fmha_quantize: expected a device and a problem, got NULL; pass a valid pointer");
-    cr_expect_eq(fmha_quantize_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT);
-    cr_expect_str_eq(fmha_last_error(),
-                     "fmha_quantize: bytes: expected where to put a number, got NULL; pass a valid pointer");
+    made_expect(fmha_quantize(NULL, &problem), FMHA_ERROR_ARGUMENT,
+                "fmha_quantize: expected a device and a problem, got NULL; pass a valid pointer");
+    made_expect(fmha_quantize_workspace_bytes(device, &problem, NULL), FMHA_ERROR_ARGUMENT,
+                "fmha_quantize: bytes: expected where to put a number, got NULL; pass a valid pointer");
     problem.kv_dtype = FMHA_KV_SAME;
     expect_error(problem,
                  "fmha_quantize: kv_dtype: expected a small format of enum fmha_kv_dtype, got 0; set kv_dtype to "
@@ -213,13 +198,14 @@ Test(quantizing, wrong_problems_are_refused) {
     problem = plain();
     problem.share = FMHA_SHARE_HEAD;
     problem.heads = (int64_t)1 << 62; /* a part of each is four bytes: 2^64 together */
-    cr_expect_eq(fmha_quantize_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT);
-    cr_expect_str_eq(fmha_last_error(), "fmha_quantize: heads: expected a workspace of less than 2^63 bytes, got "
-                                        "4611686018427387904 heads with a scale each; quantize fewer heads at once");
+    made_expect(fmha_quantize_workspace_bytes(device, &problem, &bytes), FMHA_ERROR_ARGUMENT,
+                "fmha_quantize: heads: expected a workspace of less than 2^63 bytes, got "
+                "4611686018427387904 heads with a scale each; quantize fewer heads at once");
     cr_expect_eq(bytes, 0);
     problem = plain();
     problem.batch = 0;
     cr_expect_eq(fmha_quantize(device, &problem), FMHA_OK, "%s", fmha_last_error());
+    cr_expect_eq(fmha_quantize_prepare(device, &problem), FMHA_OK, "%s", fmha_last_error());
 }
 
 Test(quantizing, both_passes_are_prepared) {

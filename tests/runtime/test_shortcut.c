@@ -104,7 +104,8 @@ static struct fmha_index *an_index(void) {
     int all =
         snprintf(text, sizeof text,
                  "fmha-index 1\nabi %d\nmade-by a test\ninterface 0 %u\n%s%sinstance one\ntarget gfx1151\nkey "
-                 "operation=forward dtype=f16 head_dim=8 head_dim_v=8 mask=none v_layout=row align=16 softcap=on\nlaunch wave=32 "
+                 "operation=forward dtype=f16 head_dim=8 head_dim_v=8 mask=none v_layout=row align=16 "
+                 "softcap=on\nlaunch wave=32 "
                  "workgroup=128 lds=0\nrank 0\nuses 0\ngrid %s\ngrid %s\ngrid %s\n",
                  FMHA_ABI_VERSION, bytes, arguments, constraints, grids[below(7)], grids[below(7)], grids[below(7)]);
     all +=

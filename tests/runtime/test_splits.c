@@ -3,31 +3,33 @@
 
 #include "splits.h"
 
-/* gfx1151 has 40 compute units of two SIMDs, gfx942 304 of four, gfx1036 two of two. */
-enum { GFX1036 = 4, GFX1151 = 80, GFX942 = 1216 };
+/* gfx1151 has 40 compute units of two SIMDs, gfx942 304 of four, gfx1036 two of two, an H200 132 of four. */
+enum { GFX1036 = 4, GFX1151 = 80, GFX942 = 1216, SM_90 = 528 };
 
 Test(splits, what_is_chosen) {
     static const struct {
-        struct fmha_splits_problem problem; /* SIMDs; batch, key heads, rows, keys; page size; workgroups */
+        struct fmha_splits_problem problem; /* SIMDs; batch, key heads, rows, keys; page size; waves; loads ahead */
         int splits;
     } table[] = {
-        {{GFX1151, 1, 8, 4, 0, 0, 128, 1}, 1},         {{GFX1151, 1, 8, 4, 1, 0, 128, 1}, 1},
-        {{GFX1151, 1, 8, 4, 255, 0, 128, 1}, 1},       {{GFX1151, 1, 8, 4, 256, 0, 128, 1}, 2},
-        {{GFX1151, 1, 8, 4, 1000, 0, 128, 1}, 7},      {{GFX1151, 1, 8, 4, 4096, 0, 128, 1}, 19},
-        {{GFX1151, 1, 8, 4, 131072, 0, 128, 1}, 20},   {{GFX1151, 1, 8, 16, 4096, 0, 128, 1}, 19},
-        {{GFX1151, 1, 8, 17, 4096, 0, 128, 1}, 10},    {{GFX1151, 1, 8, 64, 4096, 0, 128, 1}, 5},
-        {{GFX1151, 1, 8, 128, 4096, 0, 128, 1}, 2},    {{GFX1151, 1, 8, 129, 4096, 0, 128, 1}, 1},
-        {{GFX1151, 1, 1, 128, 131072, 0, 128, 1}, 20}, {{GFX1151, 4, 8, 4, 4096, 0, 128, 1}, 5},
-        {{GFX1151, 10, 8, 4, 4096, 0, 128, 1}, 2},     {{GFX1151, 11, 8, 4, 4096, 0, 128, 1}, 1},
-        {{GFX1151, 100, 8, 4, 4096, 0, 128, 1}, 1},    {{GFX1151, 1, 8, 4, 4096, 16, 128, 1}, 19},
-        {{GFX1151, 1, 8, 4, 4096, 256, 128, 1}, 16},   {{GFX942, 1, 8, 4, 4096, 0, 128, 1}, 32},
-        {{GFX942, 1, 8, 4, 131072, 0, 128, 1}, 256},   {{GFX942, 1, 1, 16, 131072, 0, 128, 1}, 256},
-        {{GFX942, 1, 1, 128, 8192, 0, 128, 1}, 64},    {{GFX942, 32, 8, 8, 8192, 0, 128, 1}, 9},
-        {{GFX942, 64, 8, 8, 8192, 0, 128, 1}, 4},      {{GFX1036, 1, 8, 4, 4096, 0, 128, 1}, 1},
-        {{GFX1036, 1, 2, 4, 4096, 0, 128, 1}, 4},      {{GFX1036, 1, 1, 128, 4096, 0, 128, 1}, 1},
-        {{GFX1036, 1, 1, 64, 4096, 0, 128, 1}, 2},     {{GFX942, 0, 8, 4, 4096, 0, 128, 1}, 32},
-        {{GFX942, 1, 1, 128, 8192, 0, 64, 4}, 64},     {{GFX942, 8, 1, 128, 8192, 0, 64, 4}, 9},
-        {{GFX1151, 1, 1, 16, 8192, 64, 64, 4}, 37},    {{GFX1151, 1, 1, 128, 8192, 64, 64, 4}, 5},
+        {{GFX1151, 1, 8, 4, 0, 0, 128, 1, false}, 1},         {{GFX1151, 1, 8, 4, 1, 0, 128, 1, false}, 1},
+        {{GFX1151, 1, 8, 4, 255, 0, 128, 1, false}, 1},       {{GFX1151, 1, 8, 4, 256, 0, 128, 1, false}, 2},
+        {{GFX1151, 1, 8, 4, 1000, 0, 128, 1, false}, 7},      {{GFX1151, 1, 8, 4, 4096, 0, 128, 1, false}, 19},
+        {{GFX1151, 1, 8, 4, 131072, 0, 128, 1, false}, 20},   {{GFX1151, 1, 8, 16, 4096, 0, 128, 1, false}, 19},
+        {{GFX1151, 1, 8, 17, 4096, 0, 128, 1, false}, 10},    {{GFX1151, 1, 8, 64, 4096, 0, 128, 1, false}, 5},
+        {{GFX1151, 1, 8, 128, 4096, 0, 128, 1, false}, 2},    {{GFX1151, 1, 8, 129, 4096, 0, 128, 1, false}, 1},
+        {{GFX1151, 1, 1, 128, 131072, 0, 128, 1, false}, 20}, {{GFX1151, 4, 8, 4, 4096, 0, 128, 1, false}, 5},
+        {{GFX1151, 10, 8, 4, 4096, 0, 128, 1, false}, 2},     {{GFX1151, 11, 8, 4, 4096, 0, 128, 1, false}, 1},
+        {{GFX1151, 100, 8, 4, 4096, 0, 128, 1, false}, 1},    {{GFX1151, 1, 8, 4, 4096, 16, 128, 1, false}, 19},
+        {{GFX1151, 1, 8, 4, 4096, 256, 128, 1, false}, 16},   {{GFX942, 1, 8, 4, 4096, 0, 128, 1, false}, 32},
+        {{GFX942, 1, 8, 4, 131072, 0, 128, 1, false}, 256},   {{GFX942, 1, 1, 16, 131072, 0, 128, 1, false}, 256},
+        {{GFX942, 1, 1, 128, 8192, 0, 128, 1, false}, 64},    {{GFX942, 32, 8, 8, 8192, 0, 128, 1, false}, 9},
+        {{GFX942, 64, 8, 8, 8192, 0, 128, 1, false}, 4},      {{GFX1036, 1, 8, 4, 4096, 0, 128, 1, false}, 1},
+        {{GFX1036, 1, 2, 4, 4096, 0, 128, 1, false}, 4},      {{GFX1036, 1, 1, 128, 4096, 0, 128, 1, false}, 1},
+        {{GFX1036, 1, 1, 64, 4096, 0, 128, 1, false}, 2},     {{GFX942, 0, 8, 4, 4096, 0, 128, 1, false}, 32},
+        {{GFX942, 1, 1, 128, 8192, 0, 64, 4, false}, 64},     {{GFX942, 8, 1, 128, 8192, 0, 64, 4, false}, 9},
+        {{GFX1151, 1, 1, 16, 8192, 64, 64, 4, false}, 37},    {{GFX1151, 1, 1, 128, 8192, 64, 64, 4, false}, 5},
+        {{SM_90, 1, 8, 4, 32768, 0, 128, 1, true}, 64},       {{SM_90, 4, 8, 4, 32768, 0, 128, 1, true}, 16},
+        {{SM_90, 16, 8, 4, 32768, 0, 128, 1, true}, 4},       {{SM_90, 64, 8, 4, 32768, 0, 128, 1, true}, 1},
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         cr_expect_eq(fmha_splits_choose(&table[i].problem), table[i].splits, "row %zu: expected %d, got %d", i,
@@ -49,7 +51,8 @@ Test(splits, hold_their_bounds) {
                                               keys[at / 3 / NUMBERS / NUMBERS / NUMBERS],
                                               0,
                                               128,
-                                              1};
+                                              1,
+                                              at % 2 == 0};
         int64_t splits = fmha_splits_choose(&p), tiles = p.keys / 32 + (p.keys % 32 != 0);
         struct fmha_splits_problem longest = p;
         longest.batch = p.batch > 1000 ? p.batch : 1000;
@@ -75,6 +78,10 @@ Test(splits, simds_of_a_device) {
     cr_expect_eq(fmha_splits_simds(&info), GFX942);
     info.driver = "isa";
     cr_expect_eq(fmha_splits_simds(&info), GFX942);
+    cr_expect(!fmha_splits_ahead(&info));
+    info = (fmha_device_info){.driver = "cuda", .arch = "sm_90", .compute_units = 132};
+    cr_expect_eq(fmha_splits_simds(&info), SM_90);
+    cr_expect(fmha_splits_ahead(&info));
 }
 
 Test(splits, rows_of_an_instance) {

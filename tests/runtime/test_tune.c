@@ -232,6 +232,10 @@ Test(tune, load_takes_at_once_and_outlives_forgetting) {
                     "fmha_device_load_choices: expected a device and a path, got NULL; pass a valid pointer");
     dispatch_expect(fmha_device_save_choices(NULL, path), FMHA_ERROR_ARGUMENT,
                     "fmha_device_save_choices: expected a device, got NULL; pass a valid pointer");
+    dispatch_expect(fmha_device_load_choices(device, ""), FMHA_ERROR_ARGUMENT,
+                    "fmha_device_load_choices: expected a file, got an empty name; name that of `fmhagen tune`");
+    dispatch_expect(fmha_device_save_choices(device, ""), FMHA_ERROR_ARGUMENT,
+                    "fmha_device_save_choices: expected a file, got an empty name; NULL is the user's own");
     fmha_device_close(device);
     dispatch_tear_down();
 }
@@ -384,7 +388,7 @@ Test(tune, only_named_libraries_are_run) {
     options.libraries = (const char *const[]){missing, NULL};
     dispatch_expect(fmha_forward_tune(device, &problem, &options, note, NULL), FMHA_ERROR_NO_INSTANCE,
                     "fake gfx1151: expected an instance for the problem in the libraries that were named, got none "
-                    "among 4 of others");
+                    "among 4 of others; name libraries that have one");
     fmha_device_close(device);
     dispatch_tear_down();
 }
@@ -443,9 +447,9 @@ Test(tune, what_cannot_be_tuned_is_refused) {
     dispatch_expect(fmha_forward_tune(device, &problem, NULL, NULL, NULL), FMHA_ERROR_DRIVER,
                     "fmha_forward_tune: expected one of 1 instances to run, got none; k_hangs: fake: k_hangs hangs");
     options.rounds = 10001;
-    dispatch_expect(
-        fmha_forward_tune(device, &problem, &options, NULL, NULL), FMHA_ERROR_ARGUMENT,
-        "fmha_forward_tune: expected rounds of 0 to 10000 and warmup_rounds of -1 to 10000, got 10001 and 0");
+    dispatch_expect(fmha_forward_tune(device, &problem, &options, NULL, NULL), FMHA_ERROR_ARGUMENT,
+                    "fmha_forward_tune: expected rounds of 0 to 10000 and warmup_rounds of -1 to 10000, got 10001 and "
+                    "0; 0 leaves it to the library");
     options = (fmha_tune_options){0};
     char error[256];
     snprintf(error, sizeof error,

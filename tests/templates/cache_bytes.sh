@@ -29,6 +29,9 @@ latent='--op mla --shape 1,16,1,1,32 --splits 2'
     expect gfx1151 136 136 $narrow --kv-dtype e4m3 --kv-scale token
     # Each of the two products that a scale of K serves asks for it.
     expect gfx1151 68 70 $narrow --kv-dtype mxfp4
+    # The scaled matrix instruction takes all numbers of a scale at once.
+    expect gfx950 136 136 --op decode --hd 128 --shape 1,8,2,1,128 --splits 2 --kv-dtype mxfp4 --kv-math native
+    expect gfx950 544 544 $wide --kv-dtype mxfp4 --kv-math native --paged
     expect gfx1151 2048 2048 $wide
     expect gfx1201 2048 2048 $wide
     expect gfx942 1152 1152 $latent

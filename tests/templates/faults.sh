@@ -45,9 +45,9 @@ row 'ten and forty heads' $rdna3 --hd 64 --inputs impulse --shape 1,10,10,3,20 -
 row 'V narrower than K' $rdna3 --hd 192 --hd-v 128 --causal --varlen=none,packed --paged=off,on --shape 2,2,1,20,70
 row '65536 sequences' $rdna3 --device isa --hd 8 --block-m 16 --waves 1 --block-k 16 --checks off --inputs random --shape 65536,1,1,1,1
 row '65536 sequences, packed number' --arch gfx1201 --device isa --hd 8 --block-m 16 --waves 1 --block-k 16 --checks off --inputs random --shape 65536,1,1,1,1
-refused 'batches beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k32w8: shape 65537,1,1,1,1: expected batch at most 65536, got 65537; choose batch at most 65536' \
+refused 'batches beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k64w8_vtr: shape 65537,1,1,1,1: expected batch at most 65536, got 65537; choose batch at most 65536' \
     --arch gfx1201 --hd 64 --shape 65537,1,1,1,1
-refused 'heads beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k32w8_gqa2: shape 1,131074,1,1,1: expected heads_q / 2 at most 65536, got 65537; choose heads_q / 2 at most 65536' \
+refused 'heads beyond a grid' 'fmha_forward_gfx1201_f16_d64_m128k64w8_vtr_gqa2: shape 1,131074,1,1,1: expected heads_q / 2 at most 65536, got 65537; choose heads_q / 2 at most 65536' \
     --arch gfx1201 --hd 64 --gqa 2 --shape 1,131074,1,1,1
 refused 'tiles of queries beyond a grid' 'fmha_decode_gfx1201_f16_d64_m16k32w1_kdirect: shape 1,2,2,524289,1: expected heads_k * ceil_div(heads_q / heads_k * seqlen_q, 16) at most 65536, got 65538; choose heads_k * ceil_div(heads_q / heads_k * seqlen_q, 16) at most 65536' \
     --arch gfx1201 --op decode --hd 64 --shape 1,2,2,524289,1

@@ -56,10 +56,10 @@ plant 'append: small: negative zeros of fnuz' device/to_fp8.hip 's/magnitude == 
 quantize=ops/quantize.hip shared='--op quantize --hd 40 --from f16 --kv-dtype e4m3 --align 16,2'
 for axis in batch head row; do
     case $axis in row) place=token ;; *) place=$axis ;; esac
-    plant "quantize: to by from's $axis stride" $quantize "s/arguments\\.stride_to_$axis/arguments.stride_from_$axis/" "$shared"
+    swap "quantize: to by from's $axis stride" $quantize to_$axis from_$axis "$shared"
     plant "quantize: $axis stride of from in 32 bits" $quantize "s/$place \\* arguments\\.stride_from_$axis/(int)$place * (int)arguments.stride_from_$axis/" "$shared"
     plant "quantize: $axis stride of to in 32 bits" $quantize "s/$place \\* arguments\\.stride_to_$axis/(int)$place * (int)arguments.stride_to_$axis/" "$shared"
-    plant "quantize: scales by the $axis stride of numbers" $quantize "s/arguments\\.stride_to_scale_$axis/arguments.stride_to_$axis/" "$shared --kv-scale token"
+    swap "quantize: scales by the $axis stride of numbers" $quantize to_scale_$axis to_$axis "$shared --kv-scale token"
 done
 plant 'quantize: the first part is the scale' $quantize 's/i < arguments\.parts; i += 8/i < 1; i += 8/' "$shared"
 plant 'quantize: eight parts at most' $quantize 's/i < arguments\.parts; i += 8/i < 8 \&\& i < arguments.parts; i += 8/' "$shared"

@@ -31,3 +31,13 @@ plant() {
         failed=1
     fi
 }
+
+# swap NAME FILE STRIDE OTHER OPTIONS: one of the arguments' strides where another is meant.
+swap() {
+    plant "$1" "$2" "s/arguments\.stride_$3/arguments.stride_$4/" "$5"
+}
+
+# narrow NAME FILE PLACE STRIDE OPTIONS: an offset, the place (an expression of sed) times the stride, in 32 bits.
+narrow() {
+    plant "$1" "$2" "s/$3 \* arguments\.stride_$4/(int)(&)/" "$5"
+}

@@ -42,6 +42,18 @@ refused "--kv-math native with --v-path transpose: V's bytes are transposed on t
     --kv-dtype fp8 --kv-math native --v-path transpose
 refused '--kv-math native with --dropout: weights above 1 would leave the range of fp8: use --kv-math convert' --kv-dtype fp8 --kv-math native --dropout
 refused '--kv-math native with --v-waves 2: the scale of a row of Q is found by one wave: use --v-waves 1' --kv-dtype fp8 --kv-math native --v-waves 2
+refused '--kv-math native with --kv-dtype mxfp4: gfx1201 has no matrix instructions of such numbers; use --kv-math convert' --kv-dtype mxfp4 --kv-math native
+refused '--scale-rule threequarters: expected something that becomes mxfp4: add --kv-dtype mxfp4 --kv-math native, or leave it out' \
+    --kv-dtype mxfp4 --scale-rule threequarters
+arch=gfx950
+refused '--kv-math native is built for --orientation kq: leave out --orientation qk' --kv-dtype mxfp4 --kv-math native --orientation qk
+refused "--kv-math native with --kv-dtype mxfp4 and --k-path async: K's rows get another pitch on their way to LDS: use --k-path lds or direct" \
+    --kv-dtype mxfp4 --kv-math native --k-path async
+refused '--kv-math native with --kv-dtype mxfp4: expected --q-path register, got lds: Q takes few; leave --q-path out' \
+    --kv-dtype mxfp4 --kv-math native --q-path lds
+refused '--kv-dtype mxfp4 with --v-path gather: V is converted by eights: use --v-path lds' --kv-dtype mxfp4 --kv-math native --v-path gather
+refused '--kv-dtype mxfp4 with --v-layout transposed: expected V in rows of keys; leave out --v-layout transposed' \
+    --kv-dtype mxfp4 --kv-math native --v-layout transposed
 arch=gfx1201
 refused '--kv-dtype mxfp4: expected head dimensions of whole scales, multiples of 32, got 80: use --kv-dtype e4m3' --hd-v 80 --kv-dtype mxfp4
 refused '--kv-dtype e4m3 with --v-path transpose: the loads transpose 16-bit elements: use --v-path lds' --kv-dtype e4m3 --v-path transpose

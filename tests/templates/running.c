@@ -2,6 +2,13 @@
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
+
+void any_chip(lua_State *L, void *context) {
+    (void)context;
+    lua_newtable(L);
+    lua_setfield(L, -2, "arch");
+}
 
 struct target open_target(const char *name, int wave, const char *text, const char *symbol) {
     struct target target = {.name = name};
@@ -36,4 +43,15 @@ void run_kernel(struct target *target, const char *symbol, uint32_t which, uint3
     cr_assert_eq(fmha_memory_read(target->device, out, arguments.out, out_bytes), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(fmha_memory_free(target->device, arguments.in), FMHA_OK);
     cr_assert_eq(fmha_memory_free(target->device, arguments.out), FMHA_OK);
+}
+
+void on_other_chips(void (*check)(const char *name, int wave)) {
+    static const struct {
+        const char *name;
+        int wave;
+    } others[] = {{"isa:gfx906", 64},  {"isa:gfx908", 64},  {"isa:gfx90a", 64},  {"isa:gfx950", 64},
+                  {"isa:gfx1030", 32}, {"isa:gfx1151", 64}, {"isa:gfx1201", 32}, {"isa:gfx1201", 64}};
+    const char *all = getenv("FMHA_TEST_LONG");
+    for (size_t i = 0; all != NULL && strcmp(all, "1") == 0 && i < sizeof others / sizeof others[0]; i++)
+        check(others[i].name, others[i].wave);
 }

@@ -5,7 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <lua.h>
+
 #include "fmha.h"
+
+/* What template_render is given to prepare for text that is of no chip: a table `arch` that has nothing. */
+void any_chip(lua_State *L, void *context);
 
 struct target {
     const char *name;
@@ -20,5 +25,8 @@ struct target open_target(const char *name, int wave, const char *text, const ch
 /* Runs a kernel (const u32 *in, u32 *out, u32 which) with `groups` workgroups of `items` work items. */
 void run_kernel(struct target *target, const char *symbol, uint32_t which, uint32_t groups, uint32_t items,
                 const uint32_t *in, size_t in_bytes, uint32_t *out, size_t out_bytes);
+
+/* With FMHA_TEST_LONG=1: machine code of the chips that the ordinary run leaves out. */
+void on_other_chips(void (*check)(const char *name, int wave));
 
 #endif

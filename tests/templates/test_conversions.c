@@ -83,7 +83,7 @@ static struct text make_text(void) {
     cr_assert_not_null(engine, "%s", error.text);
     static const char *const shared[] = {"device/prelude.hip", "device/pairs.hip", "device/fp8_fnuz.hip"};
     for (int i = 0; i < 3; i++)
-        cr_assert(template_render(engine, shared[i], NULL, NULL, &text, &error), "%s", error.text);
+        cr_assert(template_render(engine, shared[i], any_chip, NULL, &text, &error), "%s", error.text);
     for (int format = FORMAT_E4M3; format <= FORMAT_E5M2FNUZ; format++) {
         const char *name = format_name(format);
         char path[64];
@@ -195,16 +195,8 @@ Test(conversions, in_machine_code_of_gfx942, .timeout = 300) {
     check_all("isa:gfx942", 64);
 }
 
-/* With FMHA_TEST_LONG=1. */
 Test(conversions, in_machine_code_of_other_chips, .timeout = 600) {
-    static const struct {
-        const char *name;
-        int wave;
-    } others[] = {{"isa:gfx906", 64},  {"isa:gfx908", 64},  {"isa:gfx90a", 64},  {"isa:gfx950", 64},
-                  {"isa:gfx1030", 32}, {"isa:gfx1151", 64}, {"isa:gfx1201", 32}, {"isa:gfx1201", 64}};
-    const char *all = getenv("FMHA_TEST_LONG");
-    for (size_t i = 0; all != NULL && strcmp(all, "1") == 0 && i < sizeof others / sizeof others[0]; i++)
-        check_all(others[i].name, others[i].wave);
+    on_other_chips(check_all);
 }
 
 /* ---- What they cost ---- */

@@ -4,7 +4,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "quantize.h"
@@ -43,7 +42,7 @@ static struct text make_text(void) {
     cr_assert_not_null(engine, "%s", error.text);
     static const char *const shared[] = {"device/prelude.hip", "device/to_fp8.hip", "device/to_fp4.hip"};
     for (int i = 0; i < 3; i++)
-        cr_assert(template_render(engine, shared[i], NULL, NULL, &text, &error), "%s", error.text);
+        cr_assert(template_render(engine, shared[i], any_chip, NULL, &text, &error), "%s", error.text);
     for (int format = FORMAT_E4M3; format <= FORMAT_E5M2FNUZ; format++) {
         char path[64];
         snprintf(path, sizeof path, "device/to_fp8_%s.hip", format_name(format));
@@ -223,14 +222,6 @@ Test(quantizing, in_machine_code_of_gfx942, .timeout = 300) {
     check_all("isa:gfx942", 64);
 }
 
-/* With FMHA_TEST_LONG=1. */
 Test(quantizing, in_machine_code_of_other_chips, .timeout = 600) {
-    static const struct {
-        const char *name;
-        int wave;
-    } others[] = {{"isa:gfx906", 64},  {"isa:gfx908", 64},  {"isa:gfx90a", 64},  {"isa:gfx950", 64},
-                  {"isa:gfx1030", 32}, {"isa:gfx1151", 64}, {"isa:gfx1201", 32}, {"isa:gfx1201", 64}};
-    const char *all = getenv("FMHA_TEST_LONG");
-    for (size_t i = 0; all != NULL && strcmp(all, "1") == 0 && i < sizeof others / sizeof others[0]; i++)
-        check_all(others[i].name, others[i].wave);
+    on_other_chips(check_all);
 }

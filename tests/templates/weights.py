@@ -6,10 +6,10 @@
 Of each kernel the unmasked loop is read. The data flow by register numbers shows which matrix instructions are of the second product (their B
 comes from exponentials) and how P becomes their operand:
 
-- what writes an operand register is the instruction that packs two weights; a move of what is packed would stand in its place;
+- what writes an operand register is the instruction that packs two weights, or two that round one each; a move of what is packed would stand in its place;
 - two exponentials alone lie behind it, with nothing but roundings in lane between;
 - lanes tell one another the maximum and nothing else, and only between the products, as often as exchanges() says for a tile of rows;
-- no store takes a weight, and none to LDS stands between the products.
+- no store takes a weight, and none to LDS between the products takes a score: what is written there is the next tile.
 
 Moves must be found in gfx11's kernels, whose operands hold all of a column in each lane group, and in templates that were given one move each.
 """
@@ -28,10 +28,12 @@ DPP = re.compile(r"_dpp\b|quad_perm:|row_|wave_|dpp8:")
 STORE = re.compile(r"(ds_(write|store)|(global|buffer|scratch|flat)_(store|atomic))")
 LDS_STORE = re.compile(r"ds_(write|store)")
 MATRIX = re.compile(r"v_(wmma|mfma|smfmac|swmmac)_")
+# One weight to a half of a register, rounded; the other half is kept.
+MIX = re.compile(r"v_fma_mix(lo|hi)_f16$")
 # Two weights to a register, of two roundings or of two exponentials.
 PACK = re.compile(r"v_(pack_b32_f16|perm_b32|cvt_pk_\w*|cvt_pkrtz_f16_f32|and_or_b32|lshl_or_b32|or_b32)(_e32|_e64|_sdwa)?$")
-# float32 to a 16-bit type, of one weight.
-ROUND = re.compile(r"v_(cvt_f16_f32|bfe_u32|add3_u32|lshrrev_b32|and_b32)(_e32|_e64|_sdwa)?$")
+# float32 to a 16-bit type, of one weight or of two side by side.
+ROUND = re.compile(r"v_(cvt_f16_f32|bfe_u32|add3_u32|lshrrev_b32|and_b32|pk_fma_f32)(_e32|_e64|_sdwa)?$")
 EXPONENTIAL = re.compile(r"v_exp_f32(_e32|_e64)?$")
 REGISTERS = re.compile(r"\b([va])(?:(\d+)(?:\.([lh])\b)?|\[(\d+):(\d+)\])")
 
@@ -59,6 +61,8 @@ class Instruction:
         if "UNUSED_PRESERVE" in rest or "_d16" in self.name:
             half = "h" if "dst_sel:WORD_1" in rest or "_d16_hi" in self.name else "l"
             self.writes = [place for place in self.writes if place[2] == half]
+        elif MIX.match(self.name):
+            self.writes = [place for place in self.writes if place[2] == MIX.match(self.name)[1][0]]
         self.takes = list(registers(others if self.writes and not kept else rest))
         self.operands = rest.split(", ")
         self.reads = {}
@@ -117,7 +121,7 @@ def findings(lines, lanes, tiles, weights):
     if begin > end:
         wrong.append(f"expected the first product before the second, got {instructions[begin].text} after {instructions[end].text}")
 
-    packed, used = {}, {}
+    packed, used, room = {}, {}, 0
     for product in second:
         for source in product.of_operand(2):
             if source:
@@ -125,17 +129,19 @@ def findings(lines, lanes, tiles, weights):
             else:
                 wrong.append(f"expected all of P from this pass, got {product.text}")
     for source in packed.values():
-        if not PACK.match(source.name):
+        halves = 1 if MIX.match(source.name) else 2
+        if halves == 2 and not PACK.match(source.name):
             wrong.append(f"P is moved: {source.text}")
         for step in behind(source):
             if EXPONENTIAL.match(step.name):
                 used[id(step)] = step
             elif not ROUND.match(step.name):
                 wrong.append(f"between weight and operand: {step.text}")
-        if len(exponentials(source)) != 2:
-            wrong.append(f"expected two weights in a register, got {len(exponentials(source))}: {source.text}")
-    if len(used) != weights or 2 * len(packed) != weights:
-        wrong.append(f"expected {weights} weights in {weights // 2} registers, got {len(used)} in {len(packed)}")
+        if len(exponentials(source)) != halves:
+            wrong.append(f"expected {halves} of a register's two weights, got {len(exponentials(source))}: {source.text}")
+        room += halves
+    if len(used) != weights or room != weights:
+        wrong.append(f"expected {weights} weights in {weights} halves of registers, got {len(used)} in {room}")
 
     told = [instruction for instruction in instructions if instruction.crosses_lanes()]
     names = [instruction.name.removesuffix("_e32") for instruction in told]
@@ -145,13 +151,13 @@ def findings(lines, lanes, tiles, weights):
         if place[id(exchange)] > end or not any(MATRIX.match(source.name) for source in behind(exchange)):
             wrong.append(f"lanes are crossed, and not between the products: {exchange.text}")
         readers = [reader for reader in instructions if any(source is exchange for source in reader.reads.values())]
-        if exponentials(exchange) or not readers or not all(reader.name.startswith("v_max") for reader in readers):
+        if exponentials(exchange) or not readers or not all(reader.name.startswith(("v_max", "v_dual_max")) for reader in readers):
             wrong.append(f"lanes are crossed, and not by the maximum: {exchange.text}")
     for number, instruction in enumerate(instructions):
         if STORE.match(instruction.name) and any(id(source) in used for source in behind(instruction)):
             wrong.append(f"weights are stored: {instruction.text}")
-        elif LDS_STORE.match(instruction.name) and begin < number < end:
-            wrong.append(f"LDS is written between the products: {instruction.text}")
+        elif LDS_STORE.match(instruction.name) and begin < number < end and any(MATRIX.match(source.name) for source in behind(instruction)):
+            wrong.append(f"scores are stored: {instruction.text}")
     return list(dict.fromkeys(wrong))
 
 
@@ -165,20 +171,23 @@ def body(fmhagen, file):
     """The instructions of the unmasked loop, in order; of a pass that leaves out no block."""
     report = json.loads(subprocess.run([fmhagen, "report", file, "--json"], check=True, capture_output=True, text=True).stdout)
     (loop,) = (loop for loop in report["loops"] if loop["role"] == "body")
-    labels = {block["label"] for block in loop["blocks"]}
+    # In the order of a pass, which begins where the loop is entered, wherever the compiler put its blocks.
+    order = loop["ways"][-1]["blocks"] if loop["ways"] else [block["label"] for block in loop["blocks"]]
     # A code object does not tell objdump the wave, on which the number of a WMMA's registers depends.
     wave = ["--mattr=+wavefrontsize64"] if report["wave"] == 64 else []
     command = [objdump(), "-d", "--no-show-raw-insn", "--symbolize-operands", *wave, file]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    label, lines = "", []
+    label, blocks = "", {each: [] for each in order}
     for line in text.splitlines():
         named = re.match(r"(?:[0-9a-f]+ )?<(\w+)>:", line)
         if named:
             label = named[1]
-        elif label in labels and line.startswith("\t"):
-            lines.append(" ".join(line.partition("//")[0].split()))
-            if re.match(r"s_c?branch", lines[-1]):
+        elif line.startswith("\t"):
+            instruction = " ".join(line.partition("//")[0].split())
+            blocks.get(label, []).append(instruction)
+            if re.match(r"s_c?branch", instruction):
                 label += "+"
+    lines = [line for each in order for line in blocks[each]]
     expected = loop["total"]["matrix"]
     got = sum(bool(MATRIX.match(line)) for line in lines)
     assert got == expected, f"{file}: expected the {expected} matrix instructions of the report, got {got}"
@@ -212,9 +221,11 @@ FAULTS = [
     ("dpp", ["--arch", "gfx90a"], "atoms/mfma.hip", GATHER, "        all[i] = (u32)__builtin_amdgcn_update_dpp((int)own[i], (int)own[i], 0xb1, 15, 15, true);",
      "P is moved: v_mov_b32_dpp"),
     ("move", ["--arch", "gfx942"], "atoms/mfma.hip", GATHER, '        __asm__ volatile("v_mov_b32 %0, %1" : "=v"(all[i]) : "v"(own[i]));', "P is moved: v_mov_b32"),
-    ("unpacked", ["--arch", "gfx1201"], "ops/forward_kq.hip", "own[i / 2] = fmha_pack(low, high);",
-     "own[i / 2] = fmha_pack(__builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, low))), high);", "between weight and operand: v_permlanex16_b32"),
-    ("sum", ["--arch", "gfx1201"], "ops/forward_kq.hip", "rows.l[r] = rows.l[r] * alpha + sum;", "rows.l[r] = rows.l[r] * alpha + fmha_group_sum(sum);",
+    ("unpacked", ["--arch", "gfx1201"], "ops/forward_kq.hip", "own[i] = $(packed);",
+     "own[i] = fmha_pack(__builtin_bit_cast(float, fmha_swap16(__builtin_bit_cast(u32, (float)weight[i].x))), weight[i].y);", "between weight and operand: v_permlanex16_b32"),
+    ("scores", ["--arch", "gfx942"], "ops/forward_kq.hip", "    fmha_next_tiles(keys, tile, tiles, full, masked, broken);",
+     "    ((float *)keys.k_lds)[keys.lane] = s[0][0][0];\n    fmha_next_tiles(keys, tile, tiles, full, masked, broken);", "scores are stored: ds_write_b32"),
+    ("sum", ["--arch", "gfx1201"], "ops/forward_kq.hip", "rows.l[r] += sum.x + sum.y;", "rows.l[r] += fmha_group_sum(sum.x + sum.y);",
      "lanes are crossed, and not by the maximum: v_permlanex16_b32"),
 ]
 

@@ -85,7 +85,16 @@ void emu_test_finding(emu_test *test, const char *kind, const char *text) {
     cr_assert(eq(int, test->driver->findings(test->device, &list, &count), FMHA_OK));
     cr_assert(eq(sz, count, 1), "%zu findings, the first: %s", count, count > 0 ? list[0].text : "");
     cr_assert(eq(str, (char *)list[0].kind, (char *)kind));
-    cr_assert(eq(str, (char *)list[0].text, (char *)text));
+    if (text != NULL) {
+        cr_assert(eq(str, (char *)list[0].text, (char *)text));
+    }
+}
+
+void emu_test_ended(emu_test *test, fmha_status status, const char *kind, const char *what) {
+    cr_assert(eq(int, status, kind == NULL ? FMHA_OK : FMHA_ERROR_KERNEL), "%s: %s", what, fmha_last_error());
+    if (kind != NULL) {
+        emu_test_finding(test, kind, NULL);
+    }
 }
 
 uint64_t emu_test_counter(emu_test *test, const char *name, const char *tensor) {

@@ -34,8 +34,12 @@ void emu_test_read(emu_test *test, const void *buffer, void *to, size_t bytes);
 fmha_status emu_test_run(emu_test *test, void *kernel, uint32_t grid, uint32_t items, const void *arguments,
                          size_t argument_bytes);
 
-/* Asserts that there is exactly this finding. */
+/* Asserts that there is exactly this finding; `text` NULL: whatever its text is. */
 void emu_test_finding(emu_test *test, const char *kind, const char *text);
+
+/* Asserts that the launch of `what` came to `status` as it should: to FMHA_OK, or with a kind to exactly one finding.
+ */
+void emu_test_ended(emu_test *test, fmha_status status, const char *kind, const char *what);
 
 /* The value of the counter of that name and tensor, NULL for one without; there must be one. */
 uint64_t emu_test_counter(emu_test *test, const char *name, const char *tensor);

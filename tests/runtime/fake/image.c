@@ -1,11 +1,33 @@
-/* A code object with nothing in it but its target. Also part of the simulated hipRTC. */
+/* A code object with nothing in it but its target. Also part of the simulated compilers. */
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../support.h"
 
+/* The header of a cubin, "sm_90". */
+static size_t make_cubin(const char *target, unsigned char image[SUPPORT_IMAGE_BYTES]) {
+    unsigned number = 0;
+    char suffix = '\0';
+    sscanf(target, "sm_%u%c", &number, &suffix);
+    const Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT, 41, 8},
+        .e_type = ET_EXEC,
+        .e_machine = 190,
+        .e_version = EV_CURRENT,
+        .e_flags = number << 8 | 4u | (suffix == 'a' ? 8u : 0),
+        .e_ehsize = sizeof(Elf64_Ehdr),
+        .e_shentsize = sizeof(Elf64_Shdr),
+    };
+    memset(image, 0, SUPPORT_IMAGE_BYTES);
+    memcpy(image, &header, sizeof header);
+    return sizeof header;
+}
+
 size_t support_make_image(const char *target, unsigned char image[SUPPORT_IMAGE_BYTES]) {
+    if (strncmp(target, "sm_", 3) == 0) {
+        return make_cubin(target, image);
+    }
     char full_target[128];
     int length = snprintf(full_target, sizeof full_target, "amdgcn-amd-amdhsa--%s", target);
     unsigned char metadata[256];

@@ -4,6 +4,7 @@
 #ifndef ROWS_H
 #define ROWS_H
 
+#include <fenv.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -111,6 +112,40 @@ static inline uint64_t rows_half_bits_once(double value) {
     uint16_t word;
     memcpy(&word, &half, sizeof word);
     return word;
+}
+
+/* From the bits: the compiler's own conversion makes signaling NaNs quiet. */
+static inline float rows_exact_half(uint64_t bits) {
+    uint64_t rest = bits & 0x7fff;
+    float magnitude = rest >= 0x7c00 ? rows_float(0x7f800000u | rest << 13) : rows_half(rest);
+    return (bits & 0x8000) != 0 ? rows_float(rows_float_bits(magnitude) ^ 0x80000000u) : magnitude;
+}
+
+static inline bool rows_is_signaling(float value) {
+    return isnan(value) && (rows_float_bits(value) & 0x400000) == 0;
+}
+
+/* The larger or smaller of two, of which a number wins over a quiet NaN, and +0 is the larger zero. */
+static inline float rows_extreme(float a, float b, bool largest) {
+    if (rows_is_signaling(a) || rows_is_signaling(b) || (isnan(a) && isnan(b))) {
+        return NAN;
+    }
+    if (isnan(a) || isnan(b)) {
+        return isnan(a) ? b : a;
+    }
+    if (a == b) {
+        return (signbit(a) != 0) == largest ? b : a;
+    }
+    return (a > b) == largest ? a : b;
+}
+
+/* `mode` is one of <fenv.h>. */
+static inline float rows_rounded(float value, int mode) {
+    int kept = fegetround();
+    fesetround(mode);
+    float result = nearbyintf(value);
+    fesetround(kept);
+    return result;
 }
 
 /* A reference whose result is an expression of: a, b, c, old (32 bits), la, lb, lc (64), fa, fb, fc (float32), ha, hb,

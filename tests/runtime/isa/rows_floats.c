@@ -13,32 +13,12 @@ static float flushed_result(double value) {
     return fpclassify(result) == FP_SUBNORMAL ? copysignf(0, result) : result;
 }
 
-static bool is_signaling(float value) {
-    return isnan(value) && (rows_float_bits(value) & 0x400000) == 0;
-}
-
-/* By the order of the values' bits, which puts -0 below +0. */
-static int64_t rank(float value) {
-    int64_t bits = (int64_t)rows_float_bits(value);
-    return bits < INT64_C(0x80000000) ? bits : INT64_C(0x7fffffff) - bits;
-}
-
-static float extreme(float a, float b, bool largest) {
-    if (is_signaling(a) || is_signaling(b) || (isnan(a) && isnan(b))) {
-        return NAN;
-    }
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) ? b : a;
-    }
-    return (rank(a) > rank(b)) == largest ? a : b;
-}
-
 static float largest(float a, float b) {
-    return extreme(a, b, true);
+    return rows_extreme(a, b, true);
 }
 
 static float smallest(float a, float b) {
-    return extreme(a, b, false);
+    return rows_extreme(a, b, false);
 }
 
 static float median(float a, float b, float c) {
@@ -51,14 +31,6 @@ static float median(float a, float b, float c) {
         gone++;
     }
     return largest(of[gone == 0 ? 1 : 0], of[gone == 2 ? 1 : 2]);
-}
-
-static float rounded(float value, int mode) {
-    int kept = fegetround();
-    fesetround(mode);
-    float result = nearbyintf(value);
-    fesetround(kept);
-    return result;
 }
 
 static float fraction(float value) {
@@ -133,10 +105,10 @@ static double turn(float value, double (*of)(double)) {
     X(v_med3_f32, ROWS_F32, BITS(median(fa, fb, fc)))                                                                  \
     X(v_maxmin_f32, ROWS_F32, BITS(smallest(largest(fa, fb), fc)))                                                     \
     X(v_minmax_f32, ROWS_F32, BITS(largest(smallest(fa, fb), fc)))                                                     \
-    X(v_floor_f32, ROWS_F32, BITS(rounded(fa, FE_DOWNWARD)))                                                           \
-    X(v_ceil_f32, ROWS_F32, BITS(rounded(fa, FE_UPWARD)))                                                              \
-    X(v_trunc_f32, ROWS_F32, BITS(rounded(fa, FE_TOWARDZERO)))                                                         \
-    X(v_rndne_f32, ROWS_F32, BITS(rounded(fa, FE_TONEAREST)))                                                          \
+    X(v_floor_f32, ROWS_F32, BITS(rows_rounded(fa, FE_DOWNWARD)))                                                      \
+    X(v_ceil_f32, ROWS_F32, BITS(rows_rounded(fa, FE_UPWARD)))                                                         \
+    X(v_trunc_f32, ROWS_F32, BITS(rows_rounded(fa, FE_TOWARDZERO)))                                                    \
+    X(v_rndne_f32, ROWS_F32, BITS(rows_rounded(fa, FE_TONEAREST)))                                                     \
     X(v_fract_f32, ROWS_F32, BITS(fraction(fa)))                                                                       \
     X(v_exp_f32, ROWS_F32_1, BITS(flushed_result(pow(2, flushed(fa)))))                                                \
     X(v_log_f32, ROWS_F32_1, BITS((float)(log(flushed(fa)) / log(2))))                                                 \

@@ -5,36 +5,12 @@
 
 /* ---- One value --------------------------------------------------------------------------------------------- */
 
-static bool is_signaling(float value) {
-    return isnan(value) && (rows_float_bits(value) & 0x400000) == 0;
-}
-
-static float extreme(float a, float b, bool largest) {
-    if (is_signaling(a) || is_signaling(b) || (isnan(a) && isnan(b))) {
-        return NAN;
-    }
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) ? b : a;
-    }
-    if (a == b) {
-        return (signbit(a) != 0) == largest ? b : a;
-    }
-    return (a > b) == largest ? a : b;
-}
-
-/* The compiler's own conversion would make a signaling NaN a quiet one: floats from the bits. */
-static float exact(uint64_t bits) {
-    uint64_t rest = bits & 0x7fff;
-    float magnitude = rest >= 0x7c00 ? rows_float(0x7f800000u | rest << 13) : rows_half(rest);
-    return (bits & 0x8000) != 0 ? rows_float(rows_float_bits(magnitude) ^ 0x80000000u) : magnitude;
-}
-
 static uint64_t largest(uint64_t a, uint64_t b) {
-    return rows_half_bits(extreme(exact(a), exact(b), true));
+    return rows_half_bits(rows_extreme(rows_exact_half(a), rows_exact_half(b), true));
 }
 
 static uint64_t smallest(uint64_t a, uint64_t b) {
-    return rows_half_bits(extreme(exact(a), exact(b), false));
+    return rows_half_bits(rows_extreme(rows_exact_half(a), rows_exact_half(b), false));
 }
 
 static uint64_t median(uint64_t a, uint64_t b, uint64_t c) {
@@ -47,14 +23,6 @@ static uint64_t median(uint64_t a, uint64_t b, uint64_t c) {
         gone++;
     }
     return largest(of[gone == 0 ? 1 : 0], of[gone == 2 ? 1 : 2]);
-}
-
-static float rounded(float value, int mode) {
-    int kept = fegetround();
-    fesetround(mode);
-    float result = nearbyintf(value);
-    fesetround(kept);
-    return result;
 }
 
 static float fraction(float value) {
@@ -129,10 +97,10 @@ static int64_t middle(int64_t a, int64_t b, int64_t c) {
     X(v_rsq_f16, ROWS_F16_1, rows_half_bits_once(1 / sqrt((double)ha)))                                                \
     X(v_exp_f16, ROWS_F16_1, rows_half_bits_once(pow(2, (double)ha)))                                                  \
     X(v_log_f16, ROWS_F16_1, rows_half_bits_once(log((double)ha) / log(2)))                                            \
-    X(v_floor_f16, ROWS_F16, HALF(rounded(ha, FE_DOWNWARD)))                                                           \
-    X(v_ceil_f16, ROWS_F16, HALF(rounded(ha, FE_UPWARD)))                                                              \
-    X(v_trunc_f16, ROWS_F16, HALF(rounded(ha, FE_TOWARDZERO)))                                                         \
-    X(v_rndne_f16, ROWS_F16, HALF(rounded(ha, FE_TONEAREST)))                                                          \
+    X(v_floor_f16, ROWS_F16, HALF(rows_rounded(ha, FE_DOWNWARD)))                                                      \
+    X(v_ceil_f16, ROWS_F16, HALF(rows_rounded(ha, FE_UPWARD)))                                                         \
+    X(v_trunc_f16, ROWS_F16, HALF(rows_rounded(ha, FE_TOWARDZERO)))                                                    \
+    X(v_rndne_f16, ROWS_F16, HALF(rows_rounded(ha, FE_TONEAREST)))                                                     \
     X(v_fract_f16, ROWS_F16, HALF(fraction(ha)))                                                                       \
     X(v_frexp_mant_f16, ROWS_F16, HALF(mantissa(ha)))                                                                  \
     X(v_frexp_exp_i16_f16, ROWS_BITS, exponent(ha))                                                                    \

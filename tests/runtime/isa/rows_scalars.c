@@ -101,36 +101,6 @@ static uint64_t arithmetic(uint64_t value, unsigned by, unsigned bits) {
     return result;
 }
 
-static float extreme(float a, float b, bool largest) {
-    bool signaling =
-        (isnan(a) && (rows_float_bits(a) & 0x400000) == 0) || (isnan(b) && (rows_float_bits(b) & 0x400000) == 0);
-    if (signaling || (isnan(a) && isnan(b))) {
-        return NAN;
-    }
-    if (isnan(a) || isnan(b)) {
-        return isnan(a) ? b : a;
-    }
-    if (a == b) {
-        return (signbit(a) != 0) == largest ? b : a;
-    }
-    return (a > b) == largest ? a : b;
-}
-
-/* From the bits: the compiler's conversion makes signaling NaNs quiet. */
-static float exact_half(uint64_t bits) {
-    uint64_t rest = bits & 0x7fff;
-    float magnitude = rest >= 0x7c00 ? rows_float(0x7f800000u | rest << 13) : rows_half(rest);
-    return (bits & 0x8000) != 0 ? rows_float(rows_float_bits(magnitude) ^ 0x80000000u) : magnitude;
-}
-
-static float rounded(float value, int mode) {
-    int kept = fegetround();
-    fesetround(mode);
-    float result = nearbyintf(value);
-    fesetround(kept);
-    return result;
-}
-
 static uint64_t to_signed(float value) {
     return (uint32_t)(isnan(value) ? 0 : value <= -0x1p31f ? INT32_MIN : value >= 0x1p31f ? INT32_MAX : (int64_t)value);
 }
@@ -180,8 +150,8 @@ static float flushed_result(double value) {
     X(s_add_f32, ROWS_F32, FLOAT((float)((long double)fa + fb)))                                                       \
     X(s_sub_f32, ROWS_F32, FLOAT((float)((long double)fa - fb)))                                                       \
     X(s_mul_f32, ROWS_F32, FLOAT((float)((double)fa * (double)fb)))                                                    \
-    X(s_min_f32, ROWS_F32, FLOAT(extreme(fa, fb, false)))                                                              \
-    X(s_max_f32, ROWS_F32, FLOAT(extreme(fa, fb, true)))                                                               \
+    X(s_min_f32, ROWS_F32, FLOAT(rows_extreme(fa, fb, false)))                                                         \
+    X(s_max_f32, ROWS_F32, FLOAT(rows_extreme(fa, fb, true)))                                                          \
     X(s_add_nc_u64, ROWS_BITS, la + lb)                                                                                \
     X(s_sub_nc_u64, ROWS_BITS, la + ~lb + 1)                                                                           \
     X(s_mul_u64, ROWS_BITS, long_product(la, lb))                                                                      \
@@ -201,8 +171,8 @@ static float flushed_result(double value) {
     X(s_add_f16, ROWS_F16, rows_half_bits_once((double)ha + (double)hb))                                               \
     X(s_sub_f16, ROWS_F16, rows_half_bits_once((double)ha - (double)hb))                                               \
     X(s_mul_f16, ROWS_F16, rows_half_bits_once((double)ha *(double)hb))                                                \
-    X(s_min_f16, ROWS_F16, HALF(extreme(exact_half(a), exact_half(b), false)))                                         \
-    X(s_max_f16, ROWS_F16, HALF(extreme(exact_half(a), exact_half(b), true)))                                          \
+    X(s_min_f16, ROWS_F16, HALF(rows_extreme(rows_exact_half(a), rows_exact_half(b), false)))                          \
+    X(s_max_f16, ROWS_F16, HALF(rows_extreme(rows_exact_half(a), rows_exact_half(b), true)))                           \
     X(s_fmac_f16, ROWS_F16, rows_half_bits_once((double)ha *(double)hb + (double)hold))                                \
     X(s_cvt_pk_rtz_f16_f32, ROWS_PAIR, half_towards_zero(fa) | half_towards_zero(fb) << 16)                            \
     X(s_mov_b32, ROWS_BITS, a)                                                                                         \
@@ -231,14 +201,14 @@ static float flushed_result(double value) {
     X(s_cvt_f16_f32, ROWS_F16, HALF(fa))                                                                               \
     X(s_cvt_f32_f16, ROWS_F32, FLOAT(ha))                                                                              \
     X(s_cvt_hi_f32_f16, ROWS_F32, FLOAT(rows_half(a >> 16)))                                                           \
-    X(s_floor_f32, ROWS_F32, FLOAT(rounded(fa, FE_DOWNWARD)))                                                          \
-    X(s_ceil_f32, ROWS_F32, FLOAT(rounded(fa, FE_UPWARD)))                                                             \
-    X(s_trunc_f32, ROWS_F32, FLOAT(rounded(fa, FE_TOWARDZERO)))                                                        \
-    X(s_rndne_f32, ROWS_F32, FLOAT(rounded(fa, FE_TONEAREST)))                                                         \
-    X(s_floor_f16, ROWS_F16, HALF(rounded(ha, FE_DOWNWARD)))                                                           \
-    X(s_ceil_f16, ROWS_F16, HALF(rounded(ha, FE_UPWARD)))                                                              \
-    X(s_trunc_f16, ROWS_F16, HALF(rounded(ha, FE_TOWARDZERO)))                                                         \
-    X(s_rndne_f16, ROWS_F16, HALF(rounded(ha, FE_TONEAREST)))                                                          \
+    X(s_floor_f32, ROWS_F32, FLOAT(rows_rounded(fa, FE_DOWNWARD)))                                                     \
+    X(s_ceil_f32, ROWS_F32, FLOAT(rows_rounded(fa, FE_UPWARD)))                                                        \
+    X(s_trunc_f32, ROWS_F32, FLOAT(rows_rounded(fa, FE_TOWARDZERO)))                                                   \
+    X(s_rndne_f32, ROWS_F32, FLOAT(rows_rounded(fa, FE_TONEAREST)))                                                    \
+    X(s_floor_f16, ROWS_F16, HALF(rows_rounded(ha, FE_DOWNWARD)))                                                      \
+    X(s_ceil_f16, ROWS_F16, HALF(rows_rounded(ha, FE_UPWARD)))                                                         \
+    X(s_trunc_f16, ROWS_F16, HALF(rows_rounded(ha, FE_TOWARDZERO)))                                                    \
+    X(s_rndne_f16, ROWS_F16, HALF(rows_rounded(ha, FE_TONEAREST)))                                                     \
     X(s_movk_i32, ROWS_BITS, (uint32_t)(int32_t)(int16_t)a)                                                            \
     X(s_cmovk_i32, ROWS_BITS, in ? (uint32_t)(int32_t)(int16_t)a : old)                                                \
     X(s_mulk_i32, ROWS_BITS, (uint32_t)(SIGNED(old) * (int16_t)a))

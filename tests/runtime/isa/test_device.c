@@ -480,6 +480,13 @@ Test(device, unknown_kernel) {
     expect_error(test.driver->module_kernel(test.device, module, "colonel", &kernel), FMHA_ERROR_ARGUMENT,
                  "isa: the module has 1 kernel, the first is \"kernel\", none is \"colonel\": ask for one that it has");
     cr_assert_eq(test.driver->module_unload(test.device, module), FMHA_OK);
+    image = isa_test_compile(&test, "void kernel(void) {}\n", 32, &bytes); /* the host's */
+    cr_assert_eq(test.driver->module_load(test.device, image, bytes, &module), FMHA_OK);
+    free(image);
+    expect_error(test.driver->module_kernel(test.device, module, "kernel", &kernel), FMHA_ERROR_ARGUMENT,
+                 "isa: the module has no kernel, hence none is \"kernel\": compile its text as device code, with a "
+                 "__global__ function");
+    cr_assert_eq(test.driver->module_unload(test.device, module), FMHA_OK);
     expect_error(test.driver->module_unload(test.device, module), FMHA_ERROR_ARGUMENT,
                  "isa: the module is not one of this device's: unload it once, on its device");
 }

@@ -1,10 +1,10 @@
-/* fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds
+/* fmha_forward_gfx1151_f16_d256_causal_m64k32w8_vw2
  *
  * Made by fmhagen 0.1.0. DO NOT EDIT: this command makes it anew.
- *     fmhagen generate --arch gfx1151 --dtype f16 --hd 256 --causal --orientation kq --wave 32 --matrix 16x16 --block-m 64 --block-k 16 --waves 4 --k-path lds --v-path lds --q-path lds --pipeline 1 --gqa 1
+ *     fmhagen generate --arch gfx1151 --dtype f16 --hd 256 --causal --orientation kq --wave 32 --matrix 16x16 --block-m 64 --block-k 32 --waves 8 --k-path lds --v-path lds --q-path register --pipeline 1 --gqa 1 --v-waves 2
  *
- * Cost of one key tile of a workgroup: 1048576 FLOP, 16384 bytes of K and V.
- * A workgroup has 128 threads and 54544 bytes of LDS.
+ * Cost of one key tile of a workgroup: 2097152 FLOP, 32768 bytes of K and V.
+ * A workgroup has 256 threads and 53792 bytes of LDS.
  */
 #if defined(FMHA_ABI_VERSION) && FMHA_ABI_VERSION != 1
 #error "this kernel is for ABI version 1 of libfmha: make it anew with the fmhagen of your libfmha"
@@ -65,6 +65,7 @@ typedef long long i64;
 typedef u32 u32x2 __attribute__((ext_vector_type(2)));
 typedef u32 u32x4 __attribute__((ext_vector_type(4)));
 typedef u32 u32x8 __attribute__((ext_vector_type(8)));
+typedef float f32x2 __attribute__((ext_vector_type(2)));
 
 /* Waits for this wave's LDS accesses and for all waves of the workgroup. Loads from global memory stay in flight: the
  * fences are for LDS alone where the compiler can say so (clang 19 and later). */
@@ -132,10 +133,11 @@ FMHA_INLINE float fmha_from_element(element x)
     return FMHA_F16_TO_F32(x);
 }
 
+typedef element element2 __attribute__((ext_vector_type(2)));
+
 /* Two probabilities or outputs, rounded to nearest even, the first in the low half. */
 FMHA_INLINE u32 fmha_pack(float low, float high)
 {
-    typedef element element2 __attribute__((ext_vector_type(2)));
     element2 pair = {fmha_to_element(low), fmha_to_element(high)};
     return __builtin_bit_cast(u32, pair);
 }
@@ -190,12 +192,18 @@ FMHA_INLINE float fmha_group_sum(float x)
 FMHA_INLINE u32x8 fmha_gather_operand(const u32 own[4], u32 group)
 {
     u32x8 all;
+    u32 other[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        other[i] = fmha_swap16(own[i]);
+    FMHA_SCHEDULE_FENCE(); /* the choices stand side by side, and their condition in the register by which two can be issued at once */
+    FMHA_OPAQUE(group);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-        const u32 other = fmha_swap16(own[i]);
-        all[i] = group ? other : own[i];
-        all[4 + i] = group ? own[i] : other;
+        all[i] = group ? other[i] : own[i];
+        all[4 + i] = group ? own[i] : other[i];
     }
+    FMHA_SCHEDULE_FENCE();
     return all;
 }
 /* Eight neighbouring elements. */
@@ -249,7 +257,7 @@ FMHA_INLINE const element *fmha_at(const element *base, u32 offset)
 /* Row and column of the thread's i-th share of a tile of k, and whether it has any. */
 FMHA_INLINE u32 fmha_k_row(u32 thread, u32 i)
 {
-    return thread / 32 + i * 4;
+    return thread / 32 + i * 8;
 }
 
 FMHA_INLINE u32 fmha_k_column(u32 thread)
@@ -266,7 +274,7 @@ FMHA_INLINE bool fmha_k_shares(u32 thread)
 /* Row and column of the thread's i-th share of a tile of v, and whether it has any. */
 FMHA_INLINE u32 fmha_v_row(u32 thread, u32 i)
 {
-    return thread / 64 + i * 2;
+    return thread / 64 + i * 4;
 }
 
 FMHA_INLINE u32 fmha_v_column(u32 thread)
@@ -296,6 +304,7 @@ struct fmha_keys {
     const element *k, *v;   /* first key; the same in all lanes */
     i64 k_stride, v_stride; /* elements from row to row */
     u32 thread, lane;
+    u32 k_first, v_first; /* dimension with which the wave's part of K begins, and of V; the same in all lanes */
     int seqlen_k;
     element *k_lds, *v_lds;
     u32 *v_broken_lds; /* per wave: 1 + the last tile of which its share of V was not finite */
@@ -308,12 +317,12 @@ struct fmha_keys {
 /* Where a tile of K and of V begins. */
 FMHA_INLINE const element *fmha_k_tile(const struct fmha_keys &keys, int tile)
 {
-    return keys.k + (i64)tile * (16 * keys.k_stride);
+    return keys.k + (i64)tile * (32 * keys.k_stride);
 }
 
 FMHA_INLINE const element *fmha_v_tile(const struct fmha_keys &keys, int tile)
 {
-    return keys.v + (i64)tile * (16 * keys.v_stride);
+    return keys.v + (i64)tile * (32 * keys.v_stride);
 }
 
 /* Fills in what stays the same for all tiles. Elements of LDS that no tile writes, because the head dimension is no multiple of 16,
@@ -330,7 +339,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 /* Starts loading the thread's i-th share of K's tile, which has at least one key. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
-    const u32 rows = (u32)(keys.seqlen_k - tile * 16);
+    const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const element *k_tile = fmha_k_tile(keys, tile);
     u32 thread = keys.thread;
     if (part)
@@ -341,7 +350,7 @@ FMHA_INLINE void fmha_prefetch_k(struct fmha_keys &keys, int tile, bool part, u3
         keys.k_next[i] = fmha_load8(fmha_at(k_tile, present * (u32)(keys.k_stride * 2) + column * 16));
     } else {
         FMHA_OPAQUE(keys.k_offset);
-        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * 4) * keys.k_stride, keys.k_offset));
+        keys.k_next[i] = fmha_load8(fmha_at(k_tile + (i64)(i * 8) * keys.k_stride, keys.k_offset));
     }
 }
 
@@ -356,22 +365,22 @@ FMHA_INLINE void fmha_store_k(struct fmha_keys &keys, u32 i)
 /* Starts loading the thread's i-th share of V's tile, which has at least one key. part: it may lack some. */
 FMHA_INLINE void fmha_prefetch_v(struct fmha_keys &keys, int tile, bool part, u32 i)
 {
-    const u32 rows = (u32)(keys.seqlen_k - tile * 16);
+    const u32 rows = (u32)(keys.seqlen_k - tile * 32);
     const element *v_tile = fmha_v_tile(keys, tile);
     u32 thread = keys.thread;
     if (part)
         FMHA_OPAQUE(thread); /* what follows from it is worked out here, not kept in registers through the loop */
     const u32 row = fmha_v_row(thread, i), column = fmha_v_column(thread);
-    if (!part)
-        FMHA_OPAQUE(keys.v_offset);
 #pragma unroll
     for (u32 j = 0; j < 8; ++j) {
         const u32 key = row * 8 + j, present = part && key >= rows ? rows - 1 : key;
         const element *from;
         if (part)
             from = fmha_at(v_tile, present * (u32)(keys.v_stride * 2) + column * 8);
-        else
-            from = fmha_at(v_tile + (i64)(i * 16 + j) * keys.v_stride, keys.v_offset);
+        else {
+            FMHA_OPAQUE(keys.v_offset); /* for each load anew: else their common part is added first, and the rest to each address */
+            from = fmha_at(v_tile + (i64)(i * 32 + j) * keys.v_stride, keys.v_offset);
+        }
         __builtin_memcpy(keys.v_next[i][j], __builtin_assume_aligned(from, 8), 8);
     }
 }
@@ -391,8 +400,8 @@ FMHA_INLINE void fmha_store_v(struct fmha_keys &keys, u32 i)
             odd[j] = __builtin_amdgcn_perm(second, first, 0x07060302);
         }
         const u32 dimension = column * 4 + 2 * c;
-        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * 24 + row * 8) = even;
-        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * 24 + row * 8) = odd;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension) * 40 + row * 8) = even;
+        *fmha_lds8(keys.v_lds, fmha_lds_row(dimension + 1) * 40 + row * 8) = odd;
     }
 }
 
@@ -446,7 +455,7 @@ FMHA_INLINE void fmha_store_tile(struct fmha_keys &keys, int tile, bool masked)
 /* Keys 16j ... 16j + 15 of a tile, dimensions 16t ... 16t + 15. part: some keys of the tile may not exist. */
 FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool part, u32 j, u32 t)
 {
-    const u32 at = (j * 16 + keys.lane % 16) * 264 + t * 16;
+    const u32 at = (j * 16 + keys.lane % 16) * 264 + keys.k_first + t * 16;
     (void)tile, (void)part;
     return fmha_lds_operand(keys.k_lds, at);
 }
@@ -454,7 +463,7 @@ FMHA_INLINE u32x8 fmha_k_operand(const struct fmha_keys &keys, int tile, bool pa
 /* Dimensions 16t ... 16t + 15, keys 16j ... 16j + 15 of a tile. */
 FMHA_INLINE u32x8 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 {
-    const u32 at = (t * 16 + keys.lane % 16) * 24 + j * 16;
+    const u32 at = (keys.v_first + t * 16 + keys.lane % 16) * 40 + j * 16;
     return fmha_lds_operand(keys.v_lds, at);
 }
 
@@ -463,7 +472,7 @@ FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
 {
     u32 broken = 0;
 #pragma unroll
-    for (u32 wave = 0; wave < 4; ++wave)
+    for (u32 wave = 0; wave < 8; ++wave)
         broken |= keys.v_broken_lds[wave] == (u32)tile + 1;
     return __builtin_amdgcn_readfirstlane(broken);
 }
@@ -472,8 +481,8 @@ FMHA_INLINE bool fmha_v_broken(const struct fmha_keys &keys, int tile)
 FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
 {
 #pragma nounroll
-    for (u32 i = keys.thread; i < 512; i += 128) {
-        u32x4 *at = fmha_lds8(keys.v_lds, i / 2 * 24 + i % 2 * 8), v = *at;
+    for (u32 i = keys.thread; i < 1024; i += 256) {
+        u32x4 *at = fmha_lds8(keys.v_lds, i / 4 * 40 + i % 4 * 8), v = *at;
 #pragma unroll
         for (u32 j = 0; j < 4; ++j)
             v[j] = fmha_finite(v[j]);
@@ -516,10 +525,13 @@ struct fmha_forward_arguments {
 /* The running state of the wave's rows: per tile of 16 rows, the operand Q, the output before its division by l, the maximum m (in units of
  * log 2, after scaling) and the lane's share of the sum l. */
 struct fmha_rows {
-    element *q_lds[1];
-    accumulator o[1][16];
+    u32x8 q[1][8];
+    accumulator o[1][8];
     float m[1], l[1];
+    f32x2 references[1]; /* m twice: pairs issued at once have one each */
     int query[1], head[1]; /* first query and head of a tile; the same in all lanes */
+    u32 k_first, v_first; /* dimension of Q and K, and column of V and O, with which the wave's part begins */
+    float *s_lds;         /* scores of the waves that share the rows, from the first one's on */
     float scale_log2;
     int diagonal;
     u32 lane, group;
@@ -531,22 +543,18 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
         const int query = fmha_min(rows.query[r] + (int)lane_row, arguments.seqlen_q - 1);
-        const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row;
+        const element *q = arguments.q + batch * arguments.stride_q_batch + rows.head[r] * arguments.stride_q_head + query * arguments.stride_q_row + rows.k_first;
 #pragma unroll
-        for (int t = 0; t < 16; ++t) {
-            const u32 present = 256 - t * 16; /* elements of the row from here on */
-            const u32x4 zero = {0, 0, 0, 0}, low = fmha_load8(q + t * 16), high = present > 8 ? fmha_load8(q + t * 16 + 8) : zero;
-            if (rows.group < 2) /* each of the first two lane groups stores one half */
-                *fmha_lds8(rows.q_lds[r], rows.lane % 16 * 264 + (u32)t * 16 + rows.group * 8) = rows.group == 0 ? low : high;
+        for (int t = 0; t < 8; ++t) {
+            const u32 present = 16; /* elements of the row from here on */
+            rows.q[r][t] = fmha_load_operand(q + t * 16, present);
         }
     }
-    fmha_wave_barrier();
 }
 
 FMHA_INLINE u32x8 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 {
-    const u32 at = rows.lane % 16 * 264 + (u32)t * 16;
-    return fmha_lds_operand(rows.q_lds[r], at);
+    return rows.q[r][t];
 }
 
 /* 8 neighbouring elements of a row of O. */
@@ -570,10 +578,11 @@ FMHA_INLINE void fmha_begin(struct fmha_rows &rows, const struct fmha_forward_ar
     fmha_load_q(rows, arguments, batch, rows.lane % 16);
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        rows.m[r] = -fmha_infinity();
+        rows.references[r] = (f32x2)(0.0f);
+        rows.m[r] = -0x1.fffffep127f; /* as good as -inf, which it is not: then a row that has seen no key has the weights 2^-inf = 0 */
         rows.l[r] = 0.0f;
 #pragma unroll
-        for (int t = 0; t < 16; ++t)
+        for (int t = 0; t < 8; ++t)
             rows.o[r][t] = (accumulator)(0.0f);
     }
 }
@@ -587,13 +596,47 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
 #pragma nounroll
         for (int key = first; key < end; ++key) {
 #pragma unroll
-            for (int t = 0; t < 16; ++t) {
+            for (int t = 0; t < 8; ++t) {
 #pragma unroll
                 for (int i = 0; i < 8; ++i) {
-                    const u32 dimension = (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
+                    const u32 dimension = rows.v_first + (u32)t * 16 + fmha_group_first(rows.group) + (u32)i;
                     rows.o[r][t][i] += fmha_broken_element(keys, key, dimension);
                 }
                 FMHA_SCHEDULE_FENCE();
+            }
+        }
+    }
+}
+
+/* Each wave's sums over its part of the head dimension become the scores, the same in all waves that share the rows: they add the parts in one
+ * order, or two parts in either. The next tile's barriers keep its parts from those that are still read here. */
+FMHA_INLINE void fmha_add_scores(const struct fmha_rows &rows, accumulator s[1][2])
+{
+#pragma clang fp contract(off)
+    typedef float float4 __attribute__((ext_vector_type(4)));
+    float4 *parts = (float4 *)rows.s_lds + rows.lane, *own = parts + rows.v_first / 128 * 128;
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+#pragma unroll
+            for (int e = 0; e < 2; ++e)
+                own[((r * 2 + j) * 2 + e) * 32] = (float4){s[r][j][4 * e], s[r][j][4 * e + 1], s[r][j][4 * e + 2], s[r][j][4 * e + 3]};
+        }
+    }
+    fmha_barrier();
+    const float4 *other = rows.v_first ? parts : parts + 128;
+#pragma unroll
+    for (int r = 0; r < 1; ++r) {
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+#pragma unroll
+            for (int e = 0; e < 2; ++e) {
+                const u32 cell = (u32)((r * 2 + j) * 2 + e) * 32;
+                const float4 sum = other[cell] + (float4){s[r][j][4 * e], s[r][j][4 * e + 1], s[r][j][4 * e + 2], s[r][j][4 * e + 3]};
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    s[r][j][4 * e + i] = sum[i];
             }
         }
     }
@@ -603,18 +646,18 @@ FMHA_INLINE void fmha_add_broken(struct fmha_rows &rows, const struct fmha_keys 
 FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &keys, int tile, int tiles, bool masked, u32 &broken)
 {
 #pragma clang fp contract(off)
-    accumulator s[1][1];
-    u32x8 p[1][1];
+    accumulator s[1][2];
+    u32x8 p[1][2];
     (void)tiles, (void)broken;
 
     /* S^T = K Q^T */
 #pragma unroll
-    for (int j = 0; j < 1; ++j) {
+    for (int j = 0; j < 2; ++j) {
 #pragma unroll
         for (int r = 0; r < 1; ++r)
             s[r][j] = (accumulator)(0.0f);
 #pragma unroll
-        for (int t = 0; t < 16; ++t) {
+        for (int t = 0; t < 8; ++t) {
             const u32x8 k = fmha_k_operand(keys, tile, masked, (u32)j, (u32)t);
 #pragma unroll
             for (int r = 0; r < 1; ++r)
@@ -624,55 +667,78 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
         }
     }
 
+    fmha_add_scores(rows, s);
+
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
         /* m' = max(m, rowmax S). The exponent below is a difference of two products rounded alike, so it is never positive. */
         float maximum = rows.m[r];
 #pragma unroll
-        for (int j = 0; j < 1; ++j) {
+        for (int j = 0; j < 2; ++j) {
 #pragma unroll
             for (int i = 0; i < 8; ++i) {
                 s[r][j][i] *= rows.scale_log2;
                 if (masked) {
-                    const int visible = fmha_visible(rows, keys, r) - tile * 16 - (int)fmha_group_first(rows.group);
+                    const int visible = fmha_visible(rows, keys, r) - tile * 32 - (int)fmha_group_first(rows.group);
                     s[r][j][i] = j * 16 + i < visible ? s[r][j][i] : -fmha_infinity();
                 }
                 maximum = __builtin_fmaxf(maximum, s[r][j][i]);
+                if (masked && i % 8 == 7)
+                    FMHA_SCHEDULE_FENCE(); /* the comparisons, which wait for nothing, would be made first, and hold scalar registers */
             }
         }
-        maximum = fmha_group_max(maximum);
-        /* A row that has seen no key has no maximum: any finite reference gives it the weights 2^-inf = 0. */
-        const float reference = maximum == -fmha_infinity() ? 0.0f : maximum;
-        const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - reference);
-        rows.m[r] = maximum;
-
-        /* P = 2^(S - m'), l = alpha l + rowsum P */
-        float sum = 0.0f;
+        /* What weights are relative to need not be the maximum: until one is 2^8 times as large, nothing is rescaled. Of the whole wave, so that
+         * one row for which that does not hold has all of them rescaled, by what may be 1; and so that lane groups need not know each other's maxima before. */
+        if (__builtin_amdgcn_ballot_w32(maximum - rows.m[r] > 8.0f)) {
+            maximum = fmha_group_max(maximum);
+            const float alpha = __builtin_amdgcn_exp2f(rows.m[r] - maximum);
+            rows.m[r] = maximum;
+            rows.references[r] = (f32x2){maximum, maximum};
+            FMHA_OPAQUE(rows.references[r]);
+            rows.l[r] *= alpha;
 #pragma unroll
-        for (int j = 0; j < 1; ++j) {
+            for (int t = 0; t < 8; ++t)
+                rows.o[r][t] *= alpha;
+        }
+        const float reference = rows.m[r];
+
+        /* P = 2^(S - m'), l = alpha l + rowsum P, two by two: as packed operations, or as pairs issued at once, for which each half has a reference of its own
+         * and what is alike stands side by side. */
+        f32x2 sum = {0.0f, 0.0f};
+        const f32x2 references = rows.references[r];
+        FMHA_OPAQUE(sum);
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            f32x2 weight[4];
             u32 own[4];
 #pragma unroll
-            for (int i = 0; i < 8; i += 2) {
-                const float low = __builtin_amdgcn_exp2f(s[r][j][i] - reference);
-                const float high = __builtin_amdgcn_exp2f(s[r][j][i + 1] - reference);
-                sum += low;
-                sum += high;
-                own[i / 2] = fmha_pack(low, high);
+            for (int i = 0; i < 4; ++i) {
+                weight[i] = (f32x2){s[r][j][2 * i], s[r][j][2 * i + 1]} - references;
             }
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                weight[i] = (f32x2){__builtin_amdgcn_exp2f(weight[i].x), __builtin_amdgcn_exp2f(weight[i].y)};
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                sum += weight[i];
+            FMHA_SCHEDULE_FENCE();
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                own[i] = fmha_pack(weight[i].x, weight[i].y);
             p[r][j] = fmha_gather_operand(own, rows.group);
         }
-        rows.l[r] = rows.l[r] * alpha + sum;
-#pragma unroll
-        for (int t = 0; t < 16; ++t)
-            rows.o[r][t] *= alpha;
+        FMHA_OPAQUE(sum);
+        rows.l[r] += sum.x + sum.y;
     }
 
 
     /* O^T = alpha O^T + V^T P^T */
 #pragma unroll
-    for (int t = 0; t < 16; ++t) {
+    for (int t = 0; t < 8; ++t) {
 #pragma unroll
-        for (int j = 0; j < 1; ++j) {
+        for (int j = 0; j < 2; ++j) {
             const u32x8 v = fmha_v_operand(keys, (u32)t, (u32)j);
 #pragma unroll
             for (int r = 0; r < 1; ++r)
@@ -684,17 +750,17 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
 }
 
 /* Stores the lane's part of a row of O: o / l. */
-FMHA_INLINE void fmha_store_row(element *to, const accumulator o[16], float inverse, u32 group)
+FMHA_INLINE void fmha_store_row(element *to, const accumulator o[8], float inverse, u32 group)
 {
 #pragma clang fp contract(off)
 #pragma unroll
-    for (int t = 0; t < 16; ++t) {
+    for (int t = 0; t < 8; ++t) {
         const u32 dimension = (u32)t * 16 + fmha_group_first(group);
         u32 packed[4];
 #pragma unroll
         for (int i = 0; i < 4; ++i)
             packed[i] = fmha_pack(o[t][2 * i] * inverse, o[t][2 * i + 1] * inverse);
-        if (dimension < 256)
+        if (true)
             fmha_store_packed(to + dimension, packed);
         FMHA_SCHEDULE_FENCE();
     }
@@ -713,9 +779,9 @@ FMHA_INLINE void fmha_end(const struct fmha_rows &rows, const struct fmha_forwar
         const float inverse = l == 0.0f ? 0.0f : 1.0f / l;
         if (query >= arguments.seqlen_q)
             continue;
-        if (arguments.lse && lane / 16 == 0)
+        if (arguments.lse && rows.v_first == 0 && lane / 16 == 0)
             arguments.lse[(batch * arguments.heads_q + rows.head[r]) * arguments.seqlen_q + query] = 0.69314718055994531f * (rows.m[r] + __builtin_amdgcn_logf(l));
-        element *o = arguments.o + batch * arguments.stride_o_batch + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
+        element *o = arguments.o + batch * arguments.stride_o_batch + rows.v_first + rows.head[r] * arguments.stride_o_head + query * arguments.stride_o_row;
         fmha_store_row(o, rows.o[r], inverse, lane / 16);
     }
 }
@@ -742,12 +808,13 @@ FMHA_INLINE void fmha_step(struct fmha_rows &rows, struct fmha_keys &keys, int t
     fmha_attend(rows, keys, tile, tiles, masked, broken);
 }
 
-FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds(const struct fmha_forward_arguments arguments)
+FMHA_KERNEL(256) void fmha_forward_gfx1151_f16_d256_causal_m64k32w8_vw2(const struct fmha_forward_arguments arguments)
 {
 #pragma clang fp contract(off)
-    FMHA_LDS(lds, 54544);
+    FMHA_LDS(lds, 53792);
     const u32 thread = __builtin_amdgcn_workitem_id_x(), lane = thread % 32;
     const int wave = (int)__builtin_amdgcn_readfirstlane(thread / 32);
+    const int row_wave = wave / 2, part = wave % 2;
     const int seqlen_k = arguments.seqlen_k;
     const int first_query = (int)__builtin_amdgcn_workgroup_id_x() * 64;
     const int head = (int)__builtin_amdgcn_workgroup_id_y() * 1;
@@ -763,21 +830,27 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds(const s
     keys.lane = lane;
     keys.seqlen_k = seqlen_k;
     keys.k_lds = (element *)lds;
-    keys.v_lds = (element *)lds + 4224;
-    keys.v_broken_lds = (u32 *)(lds + 54528);
+    keys.v_lds = (element *)lds + 8448;
+    keys.k_first = (u32)part * 128;
+    keys.v_first = (u32)part * 128;
+    keys.v_broken_lds = (u32 *)(lds + 53760);
     fmha_keys_begin(keys);
 
     struct fmha_rows rows;
+    rows.k_first = keys.k_first;
+    rows.v_first = keys.v_first;
+    rows.s_lds = (float *)((element *)lds + 18688) + row_wave * 1024;
     rows.scale_log2 = arguments.scale * 1.4426950408889634f; /* log2 e: every exponential is a power of two */
+    FMHA_OPAQUE(rows.scale_log2); /* into a scalar register, where the chip computed it in a vector register: two are worked on at once with it */
+    rows.scale_log2 = __builtin_bit_cast(float, FMHA_SCALAR(__builtin_bit_cast(u32, rows.scale_log2)));
     rows.diagonal = seqlen_k - arguments.seqlen_q; /* query i sees keys up to i + diagonal */
     rows.lane = lane;
     rows.group = lane / 16;
 #pragma unroll
     for (int r = 0; r < 1; ++r) {
-        const int row_tile = wave * 1 + r;
+        const int row_tile = row_wave * 1 + r;
         rows.query[r] = first_query + row_tile / 1 * 16;
         rows.head[r] = head + row_tile % 1;
-        rows.q_lds[r] = (element *)lds + 10368 + row_tile * 4224;
     }
     fmha_begin(rows, arguments, batch);
 
@@ -785,7 +858,7 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds(const s
     const int last_query = fmha_min(first_query + 64, arguments.seqlen_q) - 1;
     const int seen = fmha_max(fmha_min(seqlen_k, last_query + 1 + rows.diagonal), 0);
     const int seen_by_all = fmha_max(fmha_min(seqlen_k, first_query + 1 + rows.diagonal), 0);
-    const int tiles = (seen + 15) / 16, full = seqlen_k / 16, unmasked = seen_by_all / 16;
+    const int tiles = (seen + 31) / 32, full = seqlen_k / 32, unmasked = seen_by_all / 32;
 
     if (tiles > 0) {
         fmha_prefetch(keys, 0, true);
@@ -798,7 +871,7 @@ FMHA_KERNEL(128) void fmha_forward_gfx1151_f16_d256_causal_m64k16w4_qlds(const s
         for (; tile < tiles; ++tile)
             fmha_step(rows, keys, tile, tiles, full, true, broken);
         if (__builtin_amdgcn_ballot_w32(broken != 0))
-            fmha_add_broken(rows, keys, unmasked * 16);
+            fmha_add_broken(rows, keys, unmasked * 32);
     }
     fmha_end(rows, FMHA_ARGUMENTS_AGAIN(arguments), batch);
 }
