@@ -355,6 +355,11 @@ bool spec_set_arch(struct spec *spec, struct template_engine *engine, const char
 
 /* ---- Resolving ---- */
 
+int32_t spec_wave_rows(const char *shape) {
+    int32_t rows = (int32_t)strtol(shape, NULL, 10); /* of "32x32" */
+    return rows == 64 ? rows / 4 : rows;
+}
+
 /* Rows of a wave: those of a matrix instruction, so that a workgroup whose size is given in one way has the other. */
 static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIELD_COUNT]) {
     const struct spec_field *block_m = &spec_fields[SPEC_BLOCK_M], *waves = &spec_fields[SPEC_WAVES];
@@ -364,7 +369,7 @@ static void couple_rows_and_waves(struct spec *spec, const int32_t row[SPEC_FIEL
     int32_t matrix = spec->value[SPEC_MATRIX] != SPEC_UNSET ? spec->value[SPEC_MATRIX] : row[SPEC_MATRIX];
     const char *shape =
         spec_fields[SPEC_MATRIX].words[matrix != SPEC_UNSET ? matrix : spec_fields[SPEC_MATRIX].neutral];
-    int32_t rows = (int32_t)strtol(shape, NULL, 10); /* of "32x32" */
+    int32_t rows = spec_wave_rows(shape);
     int32_t sharing = spec->value[SPEC_V_WAVES] != SPEC_UNSET ? spec->value[SPEC_V_WAVES] : row[SPEC_V_WAVES];
     if (sharing == SPEC_UNSET)
         sharing = spec_fields[SPEC_V_WAVES].neutral;

@@ -86,6 +86,10 @@ int32_t spec_number(const struct spec *spec, enum spec_field_id field);
 /* The word of a WORD that is set, or the neutral one where the operation does not have the row. */
 const char *spec_word(const struct spec *spec, enum spec_field_id field);
 
+/* Query rows that a wave has of a product of the shape, a word of SPEC_MATRIX: its first number, or a quarter of 64, which
+ * four waves have together. */
+int32_t spec_wave_rows(const char *shape);
+
 /* Appends the options that the operation has beside --op, in the order of their rows: "--v-layout, --align and --wave".
  */
 void spec_operation_options(enum spec_operation operation, struct text *out);

@@ -89,7 +89,7 @@ WORD(ORIENTATION, ATTENTION, "orientation", "orientation", NULL, KNOB, FIRST,
 NUMBER(WAVE, EVERY, "wave", "wave", KNOB, 32, 32, 64, 32, "_wave%d", "lanes of a wave")
 WORD(MATRIX, CACHED, "matrix", "matrix", NULL, KNOB, FIRST,
      "matrix instructions: rows x columns of a product, and its depth where a chip has several",
-     LIST("16x16", "32x32", "16x16x32"), LIST("", "32x32", "16x16x32"), SAME)
+     LIST("16x16", "32x32", "16x16x32", "64x16"), LIST("", "32x32", "16x16x32", "64x16"), SAME)
 NUMBER(BLOCK_M, CACHED, "block_m", "block-m", KNOB, ALWAYS, 16, 1024, 16, "_m%d",
        "query rows of a workgroup, all heads counted")
 NUMBER(BLOCK_K, CACHED, "block_k", "block-k", KNOB, ALWAYS, 16, 256, 16, "k%d", "keys of a tile")

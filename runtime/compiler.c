@@ -44,11 +44,12 @@ static int generation(const char *arch) {
     return number;
 }
 
+/* Of sm_90 with the instructions that no other chip has, which a target of its own stands for. */
 static int nvcc_flags(const fmha_compiler *compiler, const char *arch, char storage[256],
                       const char *flags[FMHA_COMPILER_FLAGS_MAX]) {
     size_t digits = strspn(arch + 3, "0123456789"), suffix = strspn(arch + 3 + digits, "af");
     if (digits < 2 || suffix > 1 || arch[3 + digits + suffix] != '\0' ||
-        snprintf(storage, 256, "-arch=%s", arch) >= 256) {
+        snprintf(storage, 256, "-arch=%s%s", arch, strcmp(arch, "sm_90") == 0 ? "a" : "") >= 256) {
         return -1;
     }
     int count = 0;

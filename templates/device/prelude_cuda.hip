@@ -20,7 +20,7 @@ typedef u64 fmha_place; /* of a byte in LDS */
 #define FMHA_KERNEL(threads) extern "C" __global__ __launch_bounds__(threads)
 /* LDS is what the launch gives: whoever loads the module reads here how much. */
 #define FMHA_LDS_BYTES(bytes) extern "C" __constant__ const unsigned fmha_lds_bytes = bytes
-#define FMHA_LDS(name, bytes) extern __shared__ __align__(128) unsigned char name[]
+#define FMHA_LDS(name, bytes) extern __shared__ __align__(1024) unsigned char name[]
 typedef u32 fmha_place;
 
 #if defined(__CUDACC__)
@@ -135,4 +135,24 @@ FMHA_INLINE int fmha_min(int a, int b)
 FMHA_INLINE int fmha_max(int a, int b)
 {
     return a > b ? a : b;
+}
+
+/* Where a byte in LDS is, as the instructions below want it. */
+FMHA_INLINE fmha_place fmha_place_of(const void *lds)
+{
+#ifdef FMHA_EMULATED
+    return (fmha_place)lds;
+#else
+    return (fmha_place)__cvta_generic_to_shared(lds);
+#endif
+}
+
+/* The same as the bits of a description have it. */
+FMHA_INLINE u32 fmha_shared(fmha_place place)
+{
+#ifdef FMHA_EMULATED
+    return fmha_emu_shared(place);
+#else
+    return place;
+#endif
 }

@@ -1,13 +1,3 @@
-/* Where a byte in LDS is, as the instructions below want it. */
-FMHA_INLINE fmha_place fmha_place_of(const void *lds)
-{
-#ifdef FMHA_EMULATED
-    return (fmha_place)lds;
-#else
-    return (fmha_place)__cvta_generic_to_shared(lds);
-#endif
-}
-
 /* Starts copying 16 bytes from memory to LDS; of none that are `there` come zeros, and nothing is read. They have arrived after fmha_arrived. */
 FMHA_INLINE void fmha_copy_into_lds(fmha_place to, const void *from, bool there)
 {

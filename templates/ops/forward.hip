@@ -43,7 +43,7 @@
 //%         fail("--varlen packed with --v-layout transposed: a sequence's keys begin anywhere in a row of V, not at 16 bytes; add --align 2")
 //%     end
 //% end
-//% local N = tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
+//% local N = spec.matrix == "64x16" and 16 or tonumber(spec.matrix:match("^%d+")) -- query rows of a wave's tile
 //% local key_rows = tonumber(spec.matrix:match("%d+$")) -- keys of a product
 //% local row_tiles = spec.block_m // N
 //% -- With --v-waves so many waves share rows. Each has a part of the columns of V and O, and sums over a part of the head dimension in Q K^T;
@@ -193,11 +193,11 @@
 //% include("device/prelude" .. dialect .. ".hip")
 //% include("device/element_" .. spec.dtype .. dialect .. ".hip")
 
-//% if arch.matrix then
+//% if arch.family == "cdna" then
 //%     include("device/matrix_done.hip")
 
 //% end
-//% include("atoms/" .. arch.atoms[spec.dtype] .. ".hip")
+//% include("atoms/" .. (arch.matrix and arch.matrix[spec.matrix].atom or arch.atoms[spec.dtype]) .. ".hip")
 //% if cache.native then
 //%     score.of_row = score.scale -- without the scale of the row of Q
 //%     score.scale = "rows.row_scale[r]"
@@ -750,7 +750,7 @@ FMHA_KERNEL($(threads)) $(result) $(spec.name)(const struct fmha_forward_argumen
         for (; tile < tiles; ++tile)
             $(masked_step);
 //% end
-//% if arch.matrix then
+//% if arch.family == "cdna" then
         FMHA_MATRIX_DONE();
 //% end
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave

@@ -181,6 +181,20 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     (void)tiles, (void)broken;
 
     /* S = Q K^T */
+//% if atom.together then
+    const fmha_place k_tile = fmha_k_tile(keys), v_tile = fmha_v_tile(keys);
+    fmha_products_begin();
+#pragma unroll
+    for (int t = 0; t < $(KT); ++t) {
+#pragma unroll
+        for (int r = 0; r < $(R); ++r)
+            fmha_multiply_k(s[r], fmha_q_operand(rows, r, t), k_tile + t / 4 * $(BK * 128) + t % 4 * 32, t > 0);
+    }
+    fmha_products_commit();
+#pragma unroll
+    for (int r = 0; r < $(R); ++r)
+        fmha_products_wait(s[r]);
+//% else
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
 #pragma unroll
@@ -201,6 +215,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 s[r][j] = fmha_mma(q[r], k, s[r][j]);
         }
     }
+//% end
 
     /* What weights are relative to need not be the maximum: until one is 2^$(forward.slack) times as large, nothing is rescaled. So a lane looks at its own
      * scores alone, and a row's maximum is made where it is needed. */
@@ -313,6 +328,17 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 p[n / 2][fmha_element_of(n % 2, i) / 2] = fmha_pack(weight[0], weight[1]);
             }
         }
+//% if atom.together then
+        fmha_products_begin();
+#pragma unroll
+        for (int r = 0; r < $(R); ++r)
+            fmha_multiply_v(rows.o[r], p[r], v_tile + j * 2048, true);
+        fmha_products_commit();
+    }
+#pragma unroll
+    for (int r = 0; r < $(R); ++r)
+        fmha_products_wait(rows.o[r]);
+//% else
 #pragma unroll
         for (int t = 0; t < $(VT); ++t) {
             const u32x4 v = fmha_v_operand(keys, (u32)t, (u32)j);
@@ -321,6 +347,7 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
                 rows.o[r][t] = fmha_mma(p[r], v, rows.o[r][t]);
         }
     }
+//% end
 }
 
 /* O = o / l and LSE = log 2 (m + log2 l); a row without a visible key has l = 0, O = 0 and LSE = -inf. */

@@ -71,7 +71,7 @@
 //%     forward.send_what_lacks_keys("before")
 //% end
 //% visit("tiles", "true")
-//% if arch.matrix then
+//% if arch.family == "cdna" then
         FMHA_MATRIX_DONE();
 //% end
 //% local ballot = "__builtin_amdgcn_ballot_w" .. spec.wave

@@ -11,16 +11,19 @@
 //% local exponent = spec.dtype == "f16" and "0x7c007c00" or "0x7f807f80"
 //% local carry = spec.dtype == "f16" and "0x04000400" or "0x00800080"
 //%
+//% -- Where waves multiply together, a tile is blocks of eight eights a row, one behind the other.
+//% local blocked = atom.together
+//% local function in_block(eight) return blocked and eight .. " / 8 * " .. BK * 128 .. " + " or "" end
 //% -- The way of K or V: `length` elements of a row.
 //% local function way_of(kind, length)
 //%     local eights = (length + 15) // 16 * 2
-//%     local ordered = eights % 8 == 0
+//%     local ordered = blocked or eights % 8 == 0
 //%     local way = {
 //%         kind = kind, KIND = kind:upper(), length = length, eights = eights, ordered = ordered,
-//%         row_bytes = (ordered and eights or eights + 1) * 16,
+//%         row_bytes = blocked and 128 or (ordered and eights or eights + 1) * 16,
 //%         even = threads % eights == 0, -- each thread has one column of eights
 //%     }
-//%     way.tile_bytes = BK * way.row_bytes
+//%     way.tile_bytes = BK * way.row_bytes * (blocked and (eights + 7) // 8 or 1)
 //%     way.count = (BK * eights + threads - 1) // threads -- eights of a thread
 //%     way.apart = way.even and threads // eights
 //%     way.last = BK * eights % threads ~= 0              -- not every thread has the last one
@@ -56,11 +59,13 @@ struct fmha_keys {
     element *k_lds, *v_lds;
     u32 *v_broken_lds;               /* per wave: 1 + the last tile of which its share of V was not finite */
     u32 read;                        /* which of two tiles in LDS is read, 0 or 1; the other one is filled */
+//% if not blocked then
     fmha_place k_row, v_row;         /* rows of the lane's share of an operand */
-//% if k_way.ordered then
+//% end
+//% if k_way.ordered and not blocked then
     u32 k_order; /* the lane's first eight of a row, bytes */
 //% end
-//% if v_way.ordered then
+//% if v_way.ordered and not blocked then
     u32 v_order;
 //% end
 //% if paged then
@@ -87,6 +92,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
 {
     const u32 lane = keys.lane;
     keys.read = 1;
+//% if not blocked then
     /* Lanes 8 i to 8 i + 7 address the rows of matrix i of an operand: of K^T keys from 8 (i / 2) on and dimensions from 8 (i % 2) on, of V keys
      * from 8 (i % 2) on and dimensions from 8 (i / 2) on. */
     keys.k_row = fmha_place_of(keys.k_lds) + (lane / 16 * 8 + lane % 8) * $(k_way.row_bytes);
@@ -100,6 +106,7 @@ FMHA_INLINE void fmha_keys_begin(struct fmha_keys &keys)
     keys.v_order = (lane / 16 ^ lane % 8) * 16;
 //% else
     keys.v_row += lane / 16 * 16;
+//% end
 //% end
     if (lane == 0)
         keys.v_broken_lds[keys.thread / $(spec.wave)] = 0;
@@ -148,7 +155,8 @@ FMHA_INLINE void $(send)(const struct fmha_keys &keys, int tile, bool part)
 //%     elseif not way.even then
         const element *from = from_tile + (i64)row * $(stride) + eight * 8;
 //%     end
-        const u32 at = row * $(way.row_bytes) + $(order) * 16;
+//%     local place = in_block("eight") .. "row * " .. way.row_bytes .. " + " .. (blocked and "(eight % 8 ^ row % 8)" or order) .. " * 16"
+        const u32 at = $(place);
 //%     if fast then
         fmha_copy_into_lds(tile_lds + at, from, there);
 //%     else
@@ -182,9 +190,23 @@ FMHA_INLINE void fmha_prefetch(struct fmha_keys &keys, int tile, bool part)
 FMHA_INLINE void fmha_arrived(struct fmha_keys &keys)
 {
     fmha_wait<0>();
+//% if blocked then
+    fmha_show_products();
+//% end
     keys.read ^= 1;
 }
 
+//% if blocked then
+//% for _, way in ipairs { k_way, v_way } do
+//%     local name, lds = "fmha_" .. way.kind .. "_tile", "keys." .. way.kind .. "_lds"
+/* Where $(way.KIND)'s tile that is read begins. */
+FMHA_INLINE fmha_place $(name)(const struct fmha_keys &keys)
+{
+    return fmha_place_of($(lds)) + keys.read * $(way.tile_bytes);
+}
+
+//% end
+//% else
 //% local function operand_of(way, row)
 //%     local order = "keys." .. way.kind .. "_order"
 //%     local lane_row = "keys." .. way.kind .. "_row + keys.read * " .. way.tile_bytes .. " + " .. row .. " * " .. 16 * way.row_bytes
@@ -204,10 +226,13 @@ FMHA_INLINE u32x4 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
     return fmha_load_matrices_transposed($(v_place));
 }
 
+//% end
 /* The n-th eight of V's tile that is read. */
 FMHA_INLINE u32x4 *fmha_v_eight(const struct fmha_keys &keys, u32 n)
 {
-    return (u32x4 *)((char *)keys.v_lds + keys.read * $(v_way.tile_bytes) + n / $(v_way.eights) * $(v_way.row_bytes) + n % $(v_way.eights) * 16);
+//% local eight = "n % " .. v_way.eights
+//% local place = in_block(eight) .. "n / " .. v_way.eights .. " * " .. v_way.row_bytes .. " + " .. eight .. (blocked and " % 8" or "") .. " * 16"
+    return (u32x4 *)((char *)keys.v_lds + keys.read * $(v_way.tile_bytes) + $(place));
 }
 
 /* Whether V's tile, a masked one, has an element that is not finite; the same in all waves. Between barriers; it has one of its own. */
@@ -243,6 +268,9 @@ FMHA_INLINE void fmha_clean_v(const struct fmha_keys &keys)
             all[i] = fmha_finite(all[i]);
         *at = all;
     }
+//% if blocked then
+    fmha_show_products();
+//% end
 }
 
 /* An element of V that is not finite, 0 in place of one that is. Past the last dimension the last one stands in: such results are not stored. */
