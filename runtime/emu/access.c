@@ -98,6 +98,9 @@ ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool w
     if (__builtin_expect(fault != EMU_LDS_FINE, 0)) {
         report_lds(lane, fault, &detail, place, bytes, write, at);
     }
+    if (write) {
+        emu_lds_note(lane->lds, place, bytes, emu_lds_mark_of(lane->number, lane->shown));
+    }
     for (size_t unit = place / EMU_COPY_BYTES; unit * EMU_COPY_BYTES < place + bytes && unit < EMU_LDS_UNITS; unit++) {
         if (__builtin_expect(lane->lds->arriving[unit] != 0, 0)) {
             report_arriving(lane, lane->lds->arriving[unit] - 1u, unit * EMU_COPY_BYTES, write, at);
@@ -332,12 +335,12 @@ void emu_access_memory_at(emu_lane *lane, const struct fmha_emu_site *site, uint
     memory_access(lane, address, bytes, false, site);
 }
 
-void emu_access_lds_at(emu_lane *lane, const struct fmha_emu_site *site, uintptr_t address, size_t bytes) {
+void emu_access_lds_at(emu_lane *lane, const struct fmha_emu_site *site, uintptr_t address, size_t bytes, bool write) {
     size_t place = address - lane->lds_begin;
     if (place >= EMU_LDS_AREA_BYTES) {
-        report_lds(lane, EMU_LDS_OUTSIDE, &(emu_lds_detail){.at = place}, place, bytes, true, site);
+        report_lds(lane, EMU_LDS_OUTSIDE, &(emu_lds_detail){.at = place}, place, bytes, write, site);
     }
-    lds_access(lane, place, bytes, true, site);
+    lds_access(lane, place, bytes, write, site);
 }
 
 void emu_access_misaligned(const struct fmha_emu_misaligned *access) {

@@ -13,6 +13,7 @@ static void end(emu_lane *lane, unsigned ended) {
         emu_lds_detail detail;
         lane->lds->arriving[copies->list[i].place / EMU_COPY_BYTES] = 0;
         emu_lds_write(lane->lds, copies->list[i].place, EMU_COPY_BYTES, lane->wave_mark, lane->lane_mark, &detail);
+        emu_lds_note(lane->lds, copies->list[i].place, EMU_COPY_BYTES, emu_lds_mark_of(lane->number, lane->shown));
     }
     copies->count -= ended;
     memmove(copies->list, copies->list + ended, copies->count * sizeof copies->list[0]);
@@ -44,7 +45,7 @@ void emu_copy_begin(struct fmha_emu_lane *seen, const struct fmha_emu_site *site
     }
     if (checked) {
         check_alignment(lane, site, "writes", to, lane->lds_begin);
-        emu_access_lds_at(lane, site, to, EMU_COPY_BYTES);
+        emu_access_lds_at(lane, site, to, EMU_COPY_BYTES, true);
         if (bytes > 0) {
             check_alignment(lane, site, "reads", from, 0);
             emu_access_memory_at(lane, site, from, bytes);

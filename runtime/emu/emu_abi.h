@@ -3,7 +3,7 @@
 #ifndef FMHA_EMU_ABI_H
 #define FMHA_EMU_ABI_H
 
-#define FMHA_EMU_ABI_VERSION 7
+#define FMHA_EMU_ABI_VERSION 8
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +55,11 @@ enum fmha_emu_operation {
     FMHA_EMU_LDMATRIX_TRANS,
     FMHA_EMU_SHFL_IDX,
     FMHA_EMU_SHFL_BFLY,
+    FMHA_EMU_WGMMA_F16,
+    FMHA_EMU_WGMMA_BF16,
+    FMHA_EMU_WGMMA_FENCE,
+    FMHA_EMU_WGMMA_COMMIT,
+    FMHA_EMU_WGMMA_WAIT,
     FMHA_EMU_OPERATION_COUNT
 };
 
@@ -84,6 +89,11 @@ enum {
  * fmha_emu_lane.a. */
 enum { FMHA_EMU_LOAD_BYTES, FMHA_EMU_LOAD_OFFSET, FMHA_EMU_LOAD_CHECKED };
 enum { FMHA_EMU_LOAD_FROM, FMHA_EMU_LOAD_TO, FMHA_EMU_LOAD_OPERANDS };
+
+/* FMHA_EMU_WGMMA_F16 and _BF16: members of fmha_emu_site.immediate; a lane's C is where the unsigned long in
+ * fmha_emu_lane.b says. FMHA_EMU_WGMMA_WAIT: the first is how many groups may be under way. */
+enum { FMHA_EMU_WGMMA_COLUMNS, FMHA_EMU_WGMMA_TRANSPOSED, FMHA_EMU_WGMMA_CHECKED };
+enum { FMHA_EMU_WGMMA_LEFT };
 
 /* Numbers of 8 bits, as of the OCP and as AMD's first chips that compute with them have them (fnuz): members 0 (A) and
  * 1 (B) of fmha_emu_site.immediate of matrix instructions that multiply them. */
@@ -126,6 +136,10 @@ struct fmha_emu_engine {
                        unsigned long from, unsigned bytes);
     void (*copy_commit)(struct fmha_emu_lane *lane);
     void (*copy_wait)(struct fmha_emu_lane *lane, unsigned left);
+    /* An address in LDS as instructions know it; and what a lane has written there is shown to matrix products
+     * (products.h). */
+    unsigned (*shared)(struct fmha_emu_lane *lane, unsigned long address);
+    void (*show)(struct fmha_emu_lane *lane);
     /* Before each access to memory (emu_access.h); `read` and `write` are indexed by the logarithm of the size. They
      * are jumped to, so that they return into the kernel, to the place of the access. */
     void (*read[5])(unsigned long address);

@@ -29,7 +29,8 @@ enum {
     COLOUR_BYTES = 1088,
     COLOURS = 64,
     USABLE_BYTES = STACK_BYTES - OWNER_BYTES - COLOURS * COLOUR_BYTES,
-    LDS_MAP_BYTES = 3 * EMU_LDS_AREA_BYTES /* the area between two of inaccessible memory */
+    LDS_MAP_BYTES = 3 * EMU_LDS_AREA_BYTES,               /* the area between two of inaccessible memory */
+    PRODUCTS_BYTES = EMU_WAVES_MAX * sizeof(emu_products) /* only what multiplies so touches it */
 };
 #define STACKS_BYTES (EMU_LANES_MAX * EMU_STACK_BLOCK)
 
@@ -267,6 +268,8 @@ void emu_engine_fill(struct fmha_emu_engine *engine) {
         .copy_begin = emu_copy_begin,
         .copy_commit = emu_copy_commit,
         .copy_wait = emu_copy_wait,
+        .shared = emu_products_shared,
+        .show = emu_products_show,
         .read_bytes = emu_access_read_bytes,
         .write_bytes = emu_access_write_bytes,
         .copy = emu_access_copy,
@@ -314,6 +317,7 @@ static void set_lane(emu_worker *worker, unsigned number) {
     lane->copies = &worker->copies[number];
     lane->copies->count = lane->copies->groups = 0;
     lane->number = (uint16_t)number;
+    lane->shown = 0;
     lane->wave_mark = (uint8_t)(wave->number + 1);
     lane->lane_mark = (uint8_t)(seen->index + 1);
     memcpy(stack_block(worker, number) + EMU_STACK_GUARD, &lane, sizeof(emu_lane *));
@@ -409,11 +413,14 @@ static void run_group(emu_worker *worker, unsigned long long group) {
     for (unsigned i = 0; i < lanes; i++) {
         set_lane(worker, i);
     }
+    emu_products_begin(worker);
     worker->fault_signal = 0;
     draw_order(worker);
     emu_switch(&worker->host, next_wave(worker));
     if (worker->fault_signal != 0) {
         report_fault(worker);
+    } else if (worker->live_waves == 0) {
+        emu_products_end(worker);
     }
 }
 
@@ -461,9 +468,11 @@ fmha_status emu_worker_init(emu_worker *worker) {
     worker->stacks += -(uintptr_t)worker->stacks & (EMU_STACK_BLOCK - 1);
     worker->lds = calloc(1, sizeof *worker->lds);
     worker->lds_map = map(LDS_MAP_BYTES);
+    unsigned char *products = map(PRODUCTS_BYTES);
+    worker->products = (emu_products *)(void *)products;
     worker->signal_stack = malloc(SIGNAL_STACK_BYTES);
-    bool made = worker->lanes != NULL && worker->copies != NULL && worker->stacks_map != NULL && worker->lds != NULL &&
-                worker->lds_map != NULL && worker->signal_stack != NULL;
+    bool made = worker->lanes != NULL && worker->copies != NULL && products != NULL && worker->stacks_map != NULL &&
+                worker->lds != NULL && worker->lds_map != NULL && worker->signal_stack != NULL;
     for (size_t i = 0; made && i < EMU_LANES_MAX; i++) {
         made = mprotect(stack_block(worker, (unsigned)i), EMU_STACK_GUARD, PROT_NONE) == 0;
     }
@@ -486,6 +495,9 @@ void emu_worker_free(emu_worker *worker) {
     free(worker->copies);
     free(worker->lds);
     free(worker->signal_stack);
+    if (worker->products != NULL) {
+        munmap(worker->products, PRODUCTS_BYTES);
+    }
     if (worker->stacks_map != NULL) {
         /* Lanes end in the middle of their calls: the address sanitizer would hold their frames against whoever gets
          * this memory next. */

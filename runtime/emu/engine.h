@@ -19,6 +19,7 @@
 #include "lds_loads.h"
 #include "memory.h"
 #include "place.h"
+#include "products.h"
 #include "state.h"
 
 enum {
@@ -66,6 +67,7 @@ struct emu_lane {
     uintptr_t lds_begin;
     emu_copies *copies;
     uint16_t number;              /* in the workgroup */
+    uint16_t shown;               /* how often it showed what it has written to LDS */
     uint8_t wave_mark, lane_mark; /* in emu_lds's shadows */
 };
 
@@ -107,7 +109,8 @@ struct emu_worker {
     uintptr_t static_begin, static_end; /* the kernel's variables of this thread, once they are known */
     emu_launch *launch;
     emu_lane *lanes;
-    emu_copies *copies; /* of each lane */
+    emu_copies *copies;     /* of each lane */
+    emu_products *products; /* of each wave */
     unsigned char *stacks, *stacks_map, *lds_map, *signal_stack;
     uint64_t random;
     unsigned long long group; /* the workgroup's number */

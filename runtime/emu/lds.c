@@ -11,6 +11,7 @@ enum { ALIGNMENT = 16 };
 void emu_lds_begin(emu_lds *lds) {
     memset(lds->state, 0, lds->place);
     memset(lds->arriving, 0, (lds->place + 15) / 16 * sizeof lds->arriving[0]);
+    memset(lds->wrote, 0, (lds->place + 15) / 16 * sizeof lds->wrote[0]);
     emu_lds_waves_met(lds);
     lds->block_count = 0;
     lds->used = 0;

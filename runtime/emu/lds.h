@@ -35,12 +35,28 @@ typedef struct emu_lds {
     uint8_t wave_read[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES];
     uint8_t lane_wrote[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES]; /* of the running wave, since it last met */
     uint8_t lane_read[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES];
+    uint32_t wrote[EMU_LDS_UNITS];    /* of each 16 bytes: emu_lds_mark_of the work item that wrote last, or 0 */
     uint16_t arriving[EMU_LDS_UNITS]; /* of each 16 bytes: 1 + the work item whose copy is under way, or 0 */
     emu_lds_block blocks[EMU_LDS_BLOCKS_MAX];
     unsigned block_count;
     size_t used;  /* as the chip counts */
     size_t place; /* where the next block may begin */
 } emu_lds;
+
+/* A work item, and how often it had shown what it wrote to those who read LDS past its caches' order (products.h). */
+static inline uint32_t emu_lds_mark_of(unsigned item, unsigned shown) {
+    return (uint32_t)shown << 16 | (item + 1u);
+}
+
+static inline unsigned emu_lds_writer(uint32_t mark) {
+    return (mark & 0xffffu) - 1u;
+}
+
+static inline void emu_lds_note(emu_lds *lds, size_t at, size_t bytes, uint32_t mark) {
+    for (size_t unit = at / 16; unit * 16 < at + bytes && unit < EMU_LDS_UNITS; unit++) {
+        lds->wrote[unit] = mark;
+    }
+}
 
 /* A workgroup begins: no blocks, nothing written. */
 void emu_lds_begin(emu_lds *lds);

@@ -59,4 +59,9 @@ const emu_operation emu_operations[FMHA_EMU_OPERATION_COUNT] = {
     [FMHA_EMU_LDMATRIX_TRANS] = {"ldmatrix.trans", EMU_NEED_WHOLE, emu_ldmatrix_trans},
     [FMHA_EMU_SHFL_IDX] = {"shfl.sync.idx", EMU_NEED_WHOLE, emu_shfl_idx},
     [FMHA_EMU_SHFL_BFLY] = {"shfl.sync.bfly", EMU_NEED_WHOLE, emu_shfl_bfly},
+    [FMHA_EMU_WGMMA_F16] = {"wgmma of f16", EMU_NEED_WHOLE, emu_wgmma_f16},
+    [FMHA_EMU_WGMMA_BF16] = {"wgmma of bf16", EMU_NEED_WHOLE, emu_wgmma_bf16},
+    [FMHA_EMU_WGMMA_FENCE] = {"wgmma.fence", EMU_NEED_WHOLE, emu_wgmma_fence},
+    [FMHA_EMU_WGMMA_COMMIT] = {"wgmma.commit_group", EMU_NEED_WHOLE, emu_wgmma_commit},
+    [FMHA_EMU_WGMMA_WAIT] = {"wgmma.wait_group", EMU_NEED_WHOLE, emu_wgmma_wait},
 };

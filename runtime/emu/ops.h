@@ -76,6 +76,13 @@ void emu_ldmatrix_trans(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_shfl_idx(emu_wave *wave, const struct fmha_emu_site *site);
 void emu_shfl_bfly(emu_wave *wave, const struct fmha_emu_site *site);
 
+/* ops_wgmma.c */
+void emu_wgmma_f16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_wgmma_bf16(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_wgmma_fence(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_wgmma_commit(emu_wave *wave, const struct fmha_emu_site *site);
+void emu_wgmma_wait(emu_wave *wave, const struct fmha_emu_site *site);
+
 /* ops_load_lds.c */
 void emu_global_load_lds(emu_wave *wave, const struct fmha_emu_site *site);
 

@@ -60,7 +60,7 @@ void emu_global_load_lds(emu_wave *wave, const struct fmha_emu_site *site) {
             check_alignment(lane, site, "reads", from, 0, bytes < WORD_BYTES ? bytes : WORD_BYTES);
             check_alignment(lane, site, "writes", place, lane->lds_begin, WORD_BYTES);
             emu_access_memory_at(lane, site, from, bytes);
-            emu_access_lds_at(lane, site, place, stored);
+            emu_access_lds_at(lane, site, place, stored, true);
         }
         memcpy(value, (const void *)from, bytes);
         memcpy((void *)place, value, stored);

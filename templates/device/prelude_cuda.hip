@@ -151,7 +151,7 @@ FMHA_INLINE fmha_place fmha_place_of(const void *lds)
 FMHA_INLINE u32 fmha_shared(fmha_place place)
 {
 #ifdef FMHA_EMULATED
-    return fmha_emu_shared(place);
+    return fmha_emu_shared_address(place);
 #else
     return place;
 #endif
