@@ -11,7 +11,10 @@ local function row(block_k, q_path)
         dropout = { block_k = 32 },
     }
 end
+local fewer = { block_k = 48 } -- registers for what modifiers keep
 local qk = { [64] = row(64, "register"), [128] = row(64, "register"), [256] = row(32, "lds") }
+qk[128].bias, qk[128].attn_mask = fewer, fewer
+qk[256].align = { [2] = { block_k = 16 } }
 chip.defaults = {
     forward = { orientation = "qk", qk = { wave32 = qk } },
     decode = chip.defaults.decode,

@@ -183,12 +183,22 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     /* S = Q K^T */
 //% if atom.together then
     const fmha_place k_tile = fmha_k_tile(keys), v_tile = fmha_v_tile(keys);
+//%     if spec.q_path == "register" then
     fmha_products_begin();
+//%     end
 #pragma unroll
     for (int t = 0; t < $(KT); ++t) {
+//%     if spec.q_path == "lds" then
+        u32x4 q[$(R)];
 #pragma unroll
         for (int r = 0; r < $(R); ++r)
-            fmha_multiply_k(s[r], fmha_q_operand(rows, r, t), k_tile + t / 4 * $(BK * 128) + t % 4 * 32, t > 0);
+            q[r] = fmha_q_operand(rows, r, t);
+        fmha_products_begin();
+//%     end
+//%     local q = spec.q_path == "lds" and "q[r]" or "rows.q[r][t]"
+#pragma unroll
+        for (int r = 0; r < $(R); ++r)
+            fmha_multiply_k(s[r], $(q), k_tile + t / 4 * $(BK * 128) + t % 4 * 32, t > 0);
     }
     fmha_products_commit();
 #pragma unroll

@@ -17,6 +17,7 @@
 //% -- The way of K or V: `length` elements of a row.
 //% local function way_of(kind, length)
 //%     local eights = (length + 15) // 16 * 2
+//%     if blocked and threads % eights ~= 0 then eights = (eights + 7) // 8 * 8 end -- with zeros behind the last one
 //%     local ordered = blocked or eights % 8 == 0
 //%     local way = {
 //%         kind = kind, KIND = kind:upper(), length = length, eights = eights, ordered = ordered,
