@@ -91,8 +91,9 @@ enum { FMHA_EMU_LOAD_BYTES, FMHA_EMU_LOAD_OFFSET, FMHA_EMU_LOAD_CHECKED };
 enum { FMHA_EMU_LOAD_FROM, FMHA_EMU_LOAD_TO, FMHA_EMU_LOAD_OPERANDS };
 
 /* FMHA_EMU_WGMMA_F16 and _BF16: members of fmha_emu_site.immediate; a lane's C is where the unsigned long in
- * fmha_emu_lane.b says. FMHA_EMU_WGMMA_WAIT: the first is how many groups may be under way. */
-enum { FMHA_EMU_WGMMA_COLUMNS, FMHA_EMU_WGMMA_TRANSPOSED, FMHA_EMU_WGMMA_CHECKED };
+ * fmha_emu_lane.b says; A, if it is in LDS, where the one in fmha_emu_lane.a does. FMHA_EMU_WGMMA_WAIT: the first is
+ * how many groups may be under way. */
+enum { FMHA_EMU_WGMMA_COLUMNS, FMHA_EMU_WGMMA_TRANSPOSED, FMHA_EMU_WGMMA_CHECKED, FMHA_EMU_WGMMA_A_IN_LDS };
 enum { FMHA_EMU_WGMMA_LEFT };
 
 /* Numbers of 8 bits, as of the OCP and as AMD's first chips that compute with them have them (fnuz): members 0 (A) and

@@ -73,31 +73,43 @@ FMHA_EMU_INLINE void fmha_emu_ldmatrix(const fmha_emu_site *site, fmha_emu_row r
 #define fmha_emu_cp_async_wait_group(left) fmha_emu_the_engine.copy_wait((fmha_emu_lane *)fmha_emu_this_lane(), (left))
 
 /* wgmma.mma_async.sync.aligned.m64n`columns`k16.f32.{f16,bf16}.{f16,bf16}: c = a b, or c += a b; b stands in LDS where
- * the descriptor says. c is where it is to be after the wait. Four waves execute it together. */
+ * the descriptor says, a in registers or there, too. c is where it is to be after the wait. Four waves execute it
+ * together. */
 #define fmha_emu_shared_address(place) fmha_emu_the_engine.shared((fmha_emu_lane *)fmha_emu_this_lane(), (place))
 #define fmha_emu_fence_proxy_async()   fmha_emu_the_engine.show((fmha_emu_lane *)fmha_emu_this_lane())
-FMHA_EMU_INLINE void fmha_emu_wgmma(const fmha_emu_site *site, float *c, const unsigned *a,
-                                    unsigned long long description, bool add) {
-    fmha_emu_this lane = fmha_emu_this_lane();
+FMHA_EMU_INLINE void fmha_emu_wgmma_a(fmha_emu_this lane, const unsigned *a) {
     for (int i = 0; i < 8; i++) {
         lane->a[i] = (unsigned short)(a[i / 2] >> i % 2 * 16);
     }
+}
+FMHA_EMU_INLINE void fmha_emu_wgmma_a(fmha_emu_this lane, unsigned long long description) {
+    *(FMHA_EMU_OWN unsigned long *)lane->a = (unsigned long)description;
+}
+template <class A>
+FMHA_EMU_INLINE void fmha_emu_wgmma(const fmha_emu_site *site, float *c, A a, unsigned long long description,
+                                    bool add) {
+    fmha_emu_this lane = fmha_emu_this_lane();
+    fmha_emu_wgmma_a(lane, a);
     *(FMHA_EMU_OWN unsigned long *)lane->b = (unsigned long)c;
     lane->word[FMHA_EMU_SELECT_LOW] = (unsigned)description;
     lane->word[FMHA_EMU_SELECT_HIGH] = (unsigned)(description >> 32);
     lane->word[FMHA_EMU_OLD] = add;
     fmha_emu_meet(lane, site);
 }
-#define FMHA_EMU_WGMMA(operation, name, c, a, description, columns, add, transposed)                                   \
+#define FMHA_EMU_WGMMA(operation, name, a_in_lds, c, a, description, columns, add, transposed)                         \
     ({                                                                                                                 \
         static_assert((columns) % 16 == 0 && (columns) > 0 && (columns) <= 256, name ": columns by sixteens, to 256"); \
-        FMHA_EMU_SITE(operation, name, (columns), (transposed), FMHA_EMU_COPY_CHECKED);                                \
+        FMHA_EMU_SITE(operation, name, (columns), (transposed), FMHA_EMU_COPY_CHECKED, a_in_lds);                      \
         fmha_emu_wgmma(&fmha_emu_site_here, (c), (a), (description), (add));                                           \
     })
 #define fmha_emu_wgmma_m64nNk16_f16(c, a, description, columns, add, transposed)                                       \
-    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_F16, "wgmma.f16", c, a, description, columns, add, transposed)
+    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_F16, "wgmma.f16", 0, c, a, description, columns, add, transposed)
 #define fmha_emu_wgmma_m64nNk16_bf16(c, a, description, columns, add, transposed)                                      \
-    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_BF16, "wgmma.bf16", c, a, description, columns, add, transposed)
+    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_BF16, "wgmma.bf16", 0, c, a, description, columns, add, transposed)
+#define fmha_emu_wgmma_m64nNk16_lds_f16(c, a_description, description, columns, add, transposed)                       \
+    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_F16, "wgmma.f16", 1, c, a_description, description, columns, add, transposed)
+#define fmha_emu_wgmma_m64nNk16_lds_bf16(c, a_description, description, columns, add, transposed)                      \
+    FMHA_EMU_WGMMA(FMHA_EMU_WGMMA_BF16, "wgmma.bf16", 1, c, a_description, description, columns, add, transposed)
 #define fmha_emu_wgmma_fence()        FMHA_EMU_MEET(FMHA_EMU_WGMMA_FENCE, "wgmma.fence", fmha_emu_barrier)
 #define fmha_emu_wgmma_commit_group() FMHA_EMU_MEET(FMHA_EMU_WGMMA_COMMIT, "wgmma.commit_group", fmha_emu_barrier)
 #define fmha_emu_wgmma_wait_group(left)                                                                                \

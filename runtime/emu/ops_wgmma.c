@@ -5,9 +5,13 @@
  * columns of D after the other. B, 16 x N, stands in LDS: the descriptor has, in units of 16 bytes, its first address
  * in bits 0 to 13, the leading dimension's offset in bits 16 to 29 and the stride dimension's in bits 32 to 45; bits 62
  * and 63 are 1 for the order of 128 bytes, the one that is known here. There the eights (16 bytes) of a row of 128
- * bytes change places: bits 4 to 6 of an address are taken exclusively with bits 7 to 9. K-major (K^T of attention,
+ * bytes change places: bits 4 to 6 of an address are taken exclusively with bits 7 to 9.
+ *
+ * K-major (K^T of attention,
  * "transposed" 0): element (k, n) is in row n of 128 bytes at 2 k; eight rows are one behind the other, the next eight
- * a stride further. MN-major ("transposed" 1): element (k, n) is in row k of 128 bytes at 2 (n mod 64); eight rows are
+ * a stride further. A, where it stands in LDS, is as the transpose of such a B of 64 columns.
+ *
+ * MN-major ("transposed" 1): element (k, n) is in row k of 128 bytes at 2 (n mod 64); eight rows are
  * one behind the other, the next eight a stride further; the next 64 n are the leading dimension's offset further.
  *
  * Four waves execute one such instruction; here each does its part when it comes to it. */
@@ -68,16 +72,14 @@ static void check_shown(emu_lane *lane, const struct fmha_emu_site *site, uintpt
     }
 }
 
-/* Reads B, or reads it again: what is under way must find it unchanged. */
-static void read_tile(emu_wave *wave, const emu_tile *tile, uint16_t b[EMU_COLUMNS_MAX][SIDE]) {
-    unsigned columns = tile->site->immediate[FMHA_EMU_WGMMA_COLUMNS];
-    bool transposed = tile->site->immediate[FMHA_EMU_WGMMA_TRANSPOSED] != 0;
-    bool checked = tile->site->immediate[FMHA_EMU_WGMMA_CHECKED] != 0;
-    unsigned eights = columns * SIDE / 8;
+/* Reads a tile, or reads it again: what is under way must find it unchanged. */
+static void read_tile(emu_wave *wave, const emu_tile *tile, uint16_t b[][SIDE]) {
+    bool transposed = tile->transposed, checked = tile->site->immediate[FMHA_EMU_WGMMA_CHECKED] != 0;
+    unsigned eights = tile->count * SIDE / 8;
     for (unsigned i = 0; i < eights; i++) {
         unsigned k = transposed ? i % SIDE : i % 2 * 8, n = transposed ? i / SIDE * 8 : i / 2;
         emu_lane *lane = &wave->lanes[i % LANES];
-        uintptr_t address = address_of(lane, place_of(tile->description, transposed, k, n));
+        uintptr_t address = address_of(lane, place_of(tile->description, transposed, k, tile->first + n));
         if (checked) {
             emu_access_lds_at(lane, tile->site, address, UNIT, false);
             if (b != NULL) {
@@ -224,23 +226,57 @@ static void check(emu_wave *wave, const emu_products *products, const struct fmh
     }
 }
 
+static void keep_tile(emu_products *products, const emu_tile *tile) {
+    if (products->tile_count == EMU_TILES_MAX) {
+        memmove(products->tiles, products->tiles + 1, --products->tile_count * sizeof *products->tiles);
+    }
+    products->tiles[products->tile_count++] = *tile;
+}
+
+/* The wave's sixteen rows, as a[k][row]. */
+static void read_a(emu_wave *wave, emu_products *products, const struct fmha_emu_site *site, uint16_t a[SIDE][SIDE]) {
+    if (site->immediate[FMHA_EMU_WGMMA_A_IN_LDS] != 0) {
+        uint16_t rows[SIDE][SIDE];
+        emu_tile tile = {
+            .site = site, .first = wave->number % EMU_TOGETHER * SIDE, .count = SIDE, .group = products->groups};
+        unsigned long description;
+        memcpy(&description, wave->lanes[0].seen.a, sizeof description);
+        tile.description = description;
+        read_tile(wave, &tile, rows);
+        keep_tile(products, &tile);
+        for (unsigned row = 0; row < SIDE; row++) {
+            for (unsigned k = 0; k < SIDE; k++) {
+                a[k][row] = rows[row][k];
+            }
+        }
+        products->history = (products->history ^ description) * 0x100000001b3u;
+        return;
+    }
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        for (unsigned i = 0; i < 8; i++) {
+            a[column_of(lane, i)][row_of(lane, i)] = wave->lanes[lane].seen.a[i];
+        }
+    }
+}
+
 static void multiply(emu_wave *wave, const struct fmha_emu_site *site, bool bf16) {
     uint16_t b[EMU_COLUMNS_MAX][SIDE]; /* [column][k] */
     emu_products *products = products_of(wave);
     unsigned columns = site->immediate[FMHA_EMU_WGMMA_COLUMNS];
     bool add = wave->lanes[0].seen.word[FMHA_EMU_OLD] != 0;
-    emu_tile tile = {.site = site, .description = description_of(&wave->lanes[0]), .group = products->groups};
+    const emu_tile tile = {.site = site,
+                           .description = description_of(&wave->lanes[0]),
+                           .count = columns,
+                           .group = products->groups,
+                           .transposed = site->immediate[FMHA_EMU_WGMMA_TRANSPOSED] != 0};
     uint16_t a[SIDE][SIDE]; /* [k][row] */
     check(wave, products, site);
     if (wave->worker->count != NULL) { /* in products of 16 columns */
         wave->worker->count->total[EMU_COUNT_MATRIX] += columns / SIDE;
     }
     read_tile(wave, &tile, b);
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        for (unsigned i = 0; i < 8; i++) {
-            a[column_of(lane, i)][row_of(lane, i)] = wave->lanes[lane].seen.a[i];
-        }
-    }
+    keep_tile(products, &tile);
+    read_a(wave, products, site, a);
     emu_sum *sum = begin_sum(wave, products, site);
     sum->group = products->groups;
     if (!add) {
@@ -249,10 +285,6 @@ static void multiply(emu_wave *wave, const struct fmha_emu_site *site, bool bf16
     for (unsigned column = 0; column < columns; column += SIDE) {
         emu_wmma_arrays((const uint16_t(*)[SIDE])a, (const uint16_t(*)[SIDE])b[column], &sum->d[column], SIDE, bf16);
     }
-    if (products->tile_count == EMU_TILES_MAX) {
-        memmove(products->tiles, products->tiles + 1, --products->tile_count * sizeof *products->tiles);
-    }
-    products->tiles[products->tile_count++] = tile;
     products->count++;
     products->history = (products->history ^ tile.description ^ (uintptr_t)site ^ add) * 0x100000001b3u;
 }

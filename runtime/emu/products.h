@@ -28,11 +28,12 @@ typedef struct emu_sum {
     float d[EMU_COLUMNS_MAX][16]; /* [column][row of the wave] */
 } emu_sum;
 
-/* A tile of LDS that products read. */
+/* What products read of LDS: `count` columns of B from `first` on, or rows of A. */
 typedef struct emu_tile {
     const struct fmha_emu_site *site;
     uint64_t description;
-    unsigned group;
+    unsigned first, count, group;
+    bool transposed;
 } emu_tile;
 
 typedef struct emu_products {

@@ -214,7 +214,7 @@
 //% atom.k_rows, atom.q = cache.scaled and "struct fmha_k_blocks" or atom.rows, cache.scaled and "struct fmha_q_block" or atom.operand
 //% atom.k_instructions = cache.scaled and atom.blocks or atom.instructions
 //% forward.slots = forward.wave_tiles * (atom.rows_of_lane or 1) -- rows that a lane knows something of
-//% forward.q_row = k_steps * sharing * key_rows + (cache.native and 16 or cache.pad()) -- cells of a row of Q in LDS
+//% forward.q_row = atom.together and (D + 63) // 64 * 64 or k_steps * sharing * key_rows + (cache.native and 16 or cache.pad()) -- cells of a row of Q in LDS
 //% forward.p_row = BK + cache.pad()                                            -- elements of a row of P in LDS
 //% include((atom.ways or "ops/tiles") .. ".hip")
 //%
@@ -645,7 +645,8 @@ FMHA_KERNEL($(threads)) $(result) $(spec.name)(const struct fmha_forward_argumen
 //%     if spec.q_path == "lds" then
 #pragma unroll
     for (int r = 0; r < $(forward.wave_tiles); ++r)
-        rows.q_lds[r] = (element *)lds + $(q_at) + ($(row_wave) * $(forward.wave_tiles) + r) * $(N * forward.q_row);
+//%         local tile = "(" .. (atom.together and "wave / 4" or row_wave) .. " * " .. forward.wave_tiles .. " + r) * " .. (atom.together and 64 or N) * forward.q_row
+        rows.q_lds[r] = (element *)lds + $(q_at) + $(tile);
 //%     end
 //% else
 #pragma unroll

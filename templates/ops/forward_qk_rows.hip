@@ -18,7 +18,11 @@ struct fmha_rows {
     u32x4 q[$(R)][$(KT)];
 //% else
     element *q_lds[$(R)];
+//%     if atom.together then
+    fmha_place q_tile; /* the first of those that the wave has rows of */
+//%     else
     fmha_place q_row; /* of the lane's share of an operand of the first tile */
+//%     end
 //% end
     accumulator o[$(R)][$(VT)];
     float m[$(slots)], l[$(slots)];
@@ -58,6 +62,9 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
     const u32 sign = rows.scale_log2 < 0.0f ? 0x80008000 : 0, kept = rows.scale_log2 == 0.0f ? 0 : 0xffffffff;
     rows.scale_log2 = rows.scale_log2 == 0.0f ? 1.0f : __builtin_fabsf(rows.scale_log2);
 //% end
+//% if atom.together then
+    const u32 row = __builtin_amdgcn_workitem_id_x() / 32 % 4 * 16 + fmha_first_row(rows.lane); /* of 64 */
+//% end
 #pragma unroll
     for (int r = 0; r < $(R); ++r) {
 #pragma unroll
@@ -77,6 +84,8 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
 //% end
 //% if spec.q_path == "register" then
                     rows.q[r][t][e * 2 + h] = pair;
+//% elseif atom.together then
+                    *(u32 *)((char *)rows.q_lds[r] + column / 64 * 8192 + (row + h * 8) * 128 + (column / 8 % 8 ^ row % 8) * 16 + rows.lane % 4 * 4) = pair;
 //% else
                     *(u32 *)(rows.q_lds[r] + (fmha_first_row(rows.lane) + h * 8) * $(forward.q_row) + column + fmha_first_column(rows.lane)) = pair;
 //% end
@@ -84,12 +93,15 @@ FMHA_INLINE void fmha_load_q(struct fmha_rows &rows, const struct fmha_forward_a
             }
         }
     }
-//% if spec.q_path == "lds" then
+//% if atom.together then
+    rows.q_tile = fmha_place_of(rows.q_lds[0]);
+//% elseif spec.q_path == "lds" then
     rows.q_row = fmha_place_of(rows.q_lds[0] + rows.lane % $(N) * $(forward.q_row) + rows.lane / $(N) * 8);
     fmha_wave_barrier();
 //% end
 }
 
+//% if not atom.together then
 FMHA_INLINE u32x4 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 {
 //% if spec.q_path == "register" then
@@ -99,6 +111,7 @@ FMHA_INLINE u32x4 fmha_q_operand(const struct fmha_rows &rows, int r, int t)
 //% end
 }
 
+//% end
 //% if score.spans then
 /* Whether the lane's row n sees the key: all but what fmha_modify says. */
 FMHA_INLINE bool fmha_sees(const struct fmha_rows &rows, int n, int key)
@@ -183,22 +196,12 @@ FMHA_INLINE void fmha_attend(struct fmha_rows &rows, const struct fmha_keys &key
     /* S = Q K^T */
 //% if atom.together then
     const fmha_place k_tile = fmha_k_tile(keys), v_tile = fmha_v_tile(keys);
-//%     if spec.q_path == "register" then
     fmha_products_begin();
-//%     end
 #pragma unroll
     for (int t = 0; t < $(KT); ++t) {
-//%     if spec.q_path == "lds" then
-        u32x4 q[$(R)];
 #pragma unroll
         for (int r = 0; r < $(R); ++r)
-            q[r] = fmha_q_operand(rows, r, t);
-        fmha_products_begin();
-//%     end
-//%     local q = spec.q_path == "lds" and "q[r]" or "rows.q[r][t]"
-#pragma unroll
-        for (int r = 0; r < $(R); ++r)
-            fmha_multiply_k(s[r], $(q), k_tile + t / 4 * $(BK * 128) + t % 4 * 32, t > 0);
+            fmha_multiply_k(s[r], rows.q_tile + r * $(128 * forward.q_row) + t / 4 * 8192 + t % 4 * 32, k_tile + t / 4 * $(BK * 128) + t % 4 * 32, t > 0);
     }
     fmha_products_commit();
 #pragma unroll

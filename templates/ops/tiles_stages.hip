@@ -231,8 +231,8 @@ FMHA_INLINE u32x4 fmha_v_operand(const struct fmha_keys &keys, u32 t, u32 j)
 /* The n-th eight of V's tile that is read. */
 FMHA_INLINE u32x4 *fmha_v_eight(const struct fmha_keys &keys, u32 n)
 {
-//% local eight = "n % " .. v_way.eights
-//% local place = in_block(eight) .. "n / " .. v_way.eights .. " * " .. v_way.row_bytes .. " + " .. eight .. (blocked and " % 8" or "") .. " * 16"
+//% local eight, row = "n % " .. v_way.eights, "n / " .. v_way.eights
+//% local place = in_block(eight) .. row .. " * " .. v_way.row_bytes .. " + " .. (blocked and "(" .. eight .. " % 8 ^ " .. row .. " % 8)" or eight) .. " * 16"
     return (u32x4 *)((char *)keys.v_lds + keys.read * $(v_way.tile_bytes) + $(place));
 }
 
