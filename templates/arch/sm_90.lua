@@ -12,9 +12,9 @@ local function row(block_m, block_k)
     }
 end
 local qk = { [64] = row(64, 64), [128] = row(128, 48), [256] = row(128, 64) }
-local fewer = { block_k = 48 } -- scores, where modifiers need registers
-for _, name in ipairs { "dropout", "bias", "attn_mask", "alibi" } do qk[256][name] = fewer end
-qk[256].align = { [2] = fewer }
+-- Fewer scores at once where modifiers need registers.
+qk[256].dropout, qk[256].align = { block_k = 48 }, { [2] = { block_k = 32 } }
+qk[256].bias, qk[256].attn_mask = { block_k = 32 }, { block_k = 32 }
 chip.defaults = {
     forward = { orientation = "qk", qk = { wave32 = qk } },
     decode = chip.defaults.decode,
