@@ -256,13 +256,13 @@ Test(compiler, nvcc_compiles_a_cubin) {
     cr_assert_eq(fmha_compiler_compile_source(&compiler, "sm_90", &source, &image, &count), FMHA_OK, "%s",
                  fmha_last_error());
     cr_assert_eq(fmha_image_target("image", image, count, target), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_str_eq(target, "sm_90");
+    cr_assert_str_eq(target, "sm_90a");
     free(image);
     char *text;
     cr_assert_eq(fmha_compiler_identity(&compiler, "sm_90", 32, &text), FMHA_OK, "%s", fmha_last_error());
     cr_assert_not_null(strstr(text, "ptxas"), "%s", text);
     cr_assert_not_null(strstr(text, "flag -x\nflag cu\nflag -cubin\nflag -O3\nflag -std=c++17\nflag --fmad=false\n"
-                                    "flag -arch=sm_90\n"),
+                                    "flag -arch=sm_90a\n"),
                        "%s", text);
     free(text);
     support_assert_clean();
@@ -400,7 +400,7 @@ Test(compiler, flags) {
     join_flags("gfx90a", 64, text);
     cr_assert_null(strstr(text, "wavefrontsize"));
     join_flags("sm_90", 32, text);
-    cr_assert_str_eq(text, "-x cu -cubin -O3 -std=c++17 --fmad=false -arch=sm_90");
+    cr_assert_str_eq(text, "-x cu -cubin -O3 -std=c++17 --fmad=false -arch=sm_90a");
     join_flags("sm_90a", 32, text);
     cr_assert_str_eq(text, "-x cu -cubin -O3 -std=c++17 --fmad=false -arch=sm_90a");
     static const char *const wrong[] = {"", "gfx", "gfx9", "sm_", "sm_9", "sm_90b", "1151", "gfxabcd", NULL};
