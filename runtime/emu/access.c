@@ -91,12 +91,26 @@ COLD static void report_arriving(emu_lane *lane, unsigned item, size_t place, bo
         copier->seen.index);
 }
 
+COLD static void report_in_use(emu_lane *lane, size_t place, const void *at) {
+    char where[EMU_ADDRESS_BYTES];
+    unsigned wave = 0;
+    int line = emu_products_find(lane->wave->worker, place, &wave);
+    emu_report_access(lane, "lds-in-use", at,
+                      "wait in every wave that multiplies, by wgmma.wait_group for the group that it has committed, "
+                      "before the barrier",
+                      "writes %s, which the product of line %d reads that wave %u has not waited for",
+                      emu_address_text(lane, lane->lds_begin + place, where), line, wave);
+}
+
 ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool write, const void *at) {
     emu_lds_detail detail;
     emu_lds_fault fault = write ? emu_lds_write(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail)
                                 : emu_lds_read(lane->lds, place, bytes, lane->wave_mark, lane->lane_mark, &detail);
     if (__builtin_expect(fault != EMU_LDS_FINE, 0)) {
-        report_lds(lane, fault, &detail, place, bytes, write, at);
+        bool in_use = fault == EMU_LDS_WAVE_READ && lane->lds->in_use[detail.at / EMU_COPY_BYTES] != 0;
+        if (!in_use) { /* of which more is said below */
+            report_lds(lane, fault, &detail, place, bytes, write, at);
+        }
     }
     if (write) {
         emu_lds_note(lane->lds, place, bytes, emu_lds_mark_of(lane->number, lane->shown));
@@ -104,6 +118,10 @@ ALWAYS_INLINE void lds_access(emu_lane *lane, size_t place, size_t bytes, bool w
     for (size_t unit = place / EMU_COPY_BYTES; unit * EMU_COPY_BYTES < place + bytes && unit < EMU_LDS_UNITS; unit++) {
         if (__builtin_expect(lane->lds->arriving[unit] != 0, 0)) {
             report_arriving(lane, lane->lds->arriving[unit] - 1u, unit * EMU_COPY_BYTES, write, at);
+            break;
+        }
+        if (__builtin_expect(write && lane->lds->in_use[unit] != 0, 0)) {
+            report_in_use(lane, unit * EMU_COPY_BYTES, at);
             break;
         }
     }

@@ -317,7 +317,8 @@ static void set_lane(emu_worker *worker, unsigned number) {
     lane->copies = &worker->copies[number];
     lane->copies->count = lane->copies->groups = 0;
     lane->number = (uint16_t)number;
-    lane->shown = 0;
+    lane->shown = lane->shown_before = 0;
+    lane->shown_met = worker->lds->met;
     lane->wave_mark = (uint8_t)(wave->number + 1);
     lane->lane_mark = (uint8_t)(seen->index + 1);
     memcpy(stack_block(worker, number) + EMU_STACK_GUARD, &lane, sizeof(emu_lane *));

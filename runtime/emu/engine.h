@@ -68,6 +68,8 @@ struct emu_lane {
     emu_copies *copies;
     uint16_t number;              /* in the workgroup */
     uint16_t shown;               /* how often it showed what it has written to LDS */
+    uint16_t shown_before;        /* the same, before the first time since `shown_met` */
+    uint32_t shown_met;           /* emu_lds.met when it did so last */
     uint8_t wave_mark, lane_mark; /* in emu_lds's shadows */
 };
 

@@ -12,6 +12,7 @@ void emu_lds_begin(emu_lds *lds) {
     memset(lds->state, 0, lds->place);
     memset(lds->arriving, 0, (lds->place + 15) / 16 * sizeof lds->arriving[0]);
     memset(lds->wrote, 0, (lds->place + 15) / 16 * sizeof lds->wrote[0]);
+    memset(lds->in_use, 0, (lds->place + 15) / 16 * sizeof lds->in_use[0]);
     emu_lds_waves_met(lds);
     lds->block_count = 0;
     lds->used = 0;
@@ -41,6 +42,7 @@ const emu_lds_block *emu_lds_add(emu_lds *lds, const struct fmha_emu_site *site,
 }
 
 void emu_lds_waves_met(emu_lds *lds) {
+    lds->met++;
     memset(lds->wave_wrote, 0, lds->place);
     memset(lds->wave_read, 0, lds->place);
     emu_lds_lanes_met(lds);

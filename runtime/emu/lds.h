@@ -37,6 +37,8 @@ typedef struct emu_lds {
     uint8_t lane_read[EMU_LDS_AREA_BYTES + EMU_LDS_TAIL_BYTES];
     uint32_t wrote[EMU_LDS_UNITS];    /* of each 16 bytes: emu_lds_mark_of the work item that wrote last, or 0 */
     uint16_t arriving[EMU_LDS_UNITS]; /* of each 16 bytes: 1 + the work item whose copy is under way, or 0 */
+    uint16_t in_use[EMU_LDS_UNITS];   /* of each 16 bytes: how many tiles of products under way have it (products.h) */
+    uint32_t met;                     /* how often all waves have met */
     emu_lds_block blocks[EMU_LDS_BLOCKS_MAX];
     unsigned block_count;
     size_t used;  /* as the chip counts */

@@ -4,15 +4,13 @@
  * Of the 64 rows of A and D wave w of four has 16 w to 16 w + 15, in lanes and elements as MMA.M16N8K16 has them, eight
  * columns of D after the other. B, 16 x N, stands in LDS: the descriptor has, in units of 16 bytes, its first address
  * in bits 0 to 13, the leading dimension's offset in bits 16 to 29 and the stride dimension's in bits 32 to 45; bits 62
- * and 63 are 1 for the order of 128 bytes, the one that is known here. There the eights (16 bytes) of a row of 128
- * bytes change places: bits 4 to 6 of an address are taken exclusively with bits 7 to 9.
- *
- * K-major (K^T of attention,
- * "transposed" 0): element (k, n) is in row n of 128 bytes at 2 k; eight rows are one behind the other, the next eight
- * a stride further. A, where it stands in LDS, is as the transpose of such a B of 64 columns.
- *
- * MN-major ("transposed" 1): element (k, n) is in row k of 128 bytes at 2 (n mod 64); eight rows are
- * one behind the other, the next eight a stride further; the next 64 n are the leading dimension's offset further.
+ * and 63 are the number 1 for the order of 128 bytes, the one that is known here. There the eights (16 bytes) of a row
+ * of 128 bytes change places: bits 4 to 6 of an address are taken exclusively with bits 7 to 9.
+ *   - K-major (K^T of attention, "transposed" 0): element (k, n) is in row n of 128 bytes at 2 k; eight rows are one
+ *     behind the other, the next eight a stride further. A, where it stands in LDS, is as the transpose of such a B of
+ *     64 columns.
+ *   - MN-major ("transposed" 1): element (k, n) is in row k of 128 bytes at 2 (n mod 64); eight rows are one behind the
+ *     other, the next eight a stride further; the next 64 n are the leading dimension's offset further.
  *
  * Four waves execute one such instruction; here each does its part when it comes to it. */
 #include <string.h>
@@ -54,9 +52,15 @@ unsigned emu_products_shared(struct fmha_emu_lane *seen, unsigned long address) 
 }
 
 void emu_products_show(struct fmha_emu_lane *seen) {
-    ((emu_lane *)seen)->shown++;
+    emu_lane *lane = (emu_lane *)seen;
+    if (lane->shown_met != lane->lds->met) {
+        lane->shown_before = lane->shown;
+        lane->shown_met = lane->lds->met;
+    }
+    lane->shown++;
 }
 
+/* What a thread wrote it must have shown, and before the last barrier what other waves read. */
 static void check_shown(emu_lane *lane, const struct fmha_emu_site *site, uintptr_t address) {
     const emu_worker *worker = lane->wave->worker;
     uint32_t wrote = lane->lds->wrote[(address - lane->lds_begin) / UNIT];
@@ -64,36 +68,70 @@ static void check_shown(emu_lane *lane, const struct fmha_emu_site *site, uintpt
         return;
     }
     const emu_lane *writer = &worker->lanes[emu_lds_writer(wrote)];
-    if (wrote == emu_lds_mark_of(writer->number, writer->shown)) {
+    bool late = writer->wave != lane->wave && writer->shown_met == lane->lds->met;
+    uint16_t since = (uint16_t)(writer->shown - (wrote >> 16)); /* how often it has shown since it wrote */
+    if (since <= (late ? (uint16_t)(writer->shown - writer->shown_before) : 0)) {
         char where[EMU_ADDRESS_BYTES];
-        emu_report_access(lane, "lds-not-shown", site, "fence.proxy.async in the thread that wrote, before the barrier",
-                          "reads %s, which wave %u, lane %u, has written and not shown to the matrix unit since",
-                          emu_address_text(lane, address, where), writer->wave->number, writer->seen.index);
+        emu_report_access(lane, "lds-not-shown", site,
+                          "put fence.proxy.async into the thread that writes, before the barrier",
+                          "reads %s, which wave %u, lane %u, has written and %s",
+                          emu_address_text(lane, address, where), writer->wave->number, writer->seen.index,
+                          since > 0 ? "not shown to wgmma until behind the last barrier" : "not shown to wgmma since");
     }
 }
 
-/* Reads a tile, or reads it again: what is under way must find it unchanged. */
-static void read_tile(emu_wave *wave, const emu_tile *tile, uint16_t b[][SIDE]) {
-    bool transposed = tile->transposed, checked = tile->site->immediate[FMHA_EMU_WGMMA_CHECKED] != 0;
-    unsigned eights = tile->count * SIDE / 8;
-    for (unsigned i = 0; i < eights; i++) {
-        unsigned k = transposed ? i % SIDE : i % 2 * 8, n = transposed ? i / SIDE * 8 : i / 2;
+/* The address of the tile's i-th 16 bytes, and which they are. */
+static uintptr_t eight_of(const emu_wave *wave, const emu_tile *tile, unsigned i, unsigned *k, unsigned *n) {
+    *k = tile->transposed ? i % SIDE : i % 2 * 8;
+    *n = tile->transposed ? i / SIDE * 8 : i / 2;
+    return address_of(&wave->lanes[0], place_of(tile->description, tile->transposed, *k, tile->first + *n));
+}
+
+static unsigned eights_of(const emu_tile *tile) {
+    return tile->count * SIDE / 8;
+}
+
+static bool is_checked(const emu_tile *tile) {
+    return tile->site->immediate[FMHA_EMU_WGMMA_CHECKED] != 0;
+}
+
+/* To other waves it is as if this one had read the tile now. */
+static void end_tile(emu_wave *wave, const emu_tile *tile) {
+    for (unsigned i = 0; is_checked(tile) && i < eights_of(tile); i++) {
+        unsigned k, n;
+        const emu_lane *lane = &wave->lanes[i % LANES];
+        size_t place = eight_of(wave, tile, i, &k, &n) - lane->lds_begin;
+        emu_lds_detail detail;
+        emu_lds_read(lane->lds, place, UNIT, lane->wave_mark, lane->lane_mark, &detail);
+        lane->lds->in_use[place / UNIT]--;
+    }
+}
+
+/* Reads a tile, which is in use from then on. */
+static void begin_tile(emu_wave *wave, emu_products *products, const emu_tile *tile, uint16_t b[][SIDE]) {
+    for (unsigned i = 0; i < eights_of(tile); i++) {
+        unsigned k, n;
+        uint16_t eight[8];
         emu_lane *lane = &wave->lanes[i % LANES];
-        uintptr_t address = address_of(lane, place_of(tile->description, transposed, k, tile->first + n));
-        if (checked) {
+        uintptr_t address = eight_of(wave, tile, i, &k, &n);
+        if (is_checked(tile)) {
             emu_access_lds_at(lane, tile->site, address, UNIT, false);
-            if (b != NULL) {
-                check_shown(lane, tile->site, address);
-            }
+            check_shown(lane, tile->site, address);
         }
-        if (b != NULL) {
-            uint16_t eight[8];
-            memcpy(eight, (const void *)address, sizeof eight);
-            for (unsigned e = 0; e < 8; e++) {
-                b[transposed ? n + e : n][transposed ? k : k + e] = eight[e];
-            }
+        memcpy(eight, (const void *)address, sizeof eight);
+        for (unsigned e = 0; e < 8; e++) {
+            b[tile->transposed ? n + e : n][tile->transposed ? k : k + e] = eight[e];
         }
     }
+    if (products->tile_count == EMU_TILES_MAX) {
+        end_tile(wave, &products->tiles[0]);
+        memmove(products->tiles, products->tiles + 1, --products->tile_count * sizeof *products->tiles);
+    }
+    for (unsigned i = 0; is_checked(tile) && i < eights_of(tile); i++) {
+        unsigned k, n;
+        wave->worker->lds->in_use[(eight_of(wave, tile, i, &k, &n) - wave->lanes[0].lds_begin) / UNIT]++;
+    }
+    products->tiles[products->tile_count++] = *tile;
 }
 
 /* ---- What is under way ----------------------------------------------------------------------------------------------
@@ -112,26 +150,53 @@ void emu_products_begin(emu_worker *worker) {
         products->sum_count = products->tile_count = products->groups = products->count = 0;
         products->fenced = false;
         products->history = 0;
+        products->last = NULL;
     }
 }
 
 void emu_products_end(emu_worker *worker) {
+    static const char cure[] = "let all four waves that multiply together execute the same wgmma instructions";
     if (worker->launch->chip->family != EMU_NVIDIA) {
         return;
     }
     for (unsigned i = 0; i < worker->wave_count; i++) {
-        const emu_products *mine = &worker->products[i], *first = &worker->products[i / EMU_TOGETHER * EMU_TOGETHER];
-        const struct fmha_emu_site *site = worker->waves[i].site;
+        unsigned together = i / EMU_TOGETHER * EMU_TOGETHER;
+        const emu_products *mine = &worker->products[i], *first = &worker->products[together];
         char where[EMU_WHERE_BYTES];
-        if (mine->history != first->history || mine->count != first->count) {
+        if (mine->history == first->history) {
+            continue;
+        }
+        if (mine->count == first->count) {
+            emu_report(worker, "products-differ", mine->last,
+                       "the last product of wave %u, whose products are not those of wave %u, or stand between other "
+                       "barriers (%s): %s",
+                       i, together, emu_where(&worker->waves[i], where), cure);
+        } else {
+            bool more = mine->count > first->count;
             emu_report(
-                worker, "products-differ", site,
-                "wave %u has made %u products and wave %u, which multiplies with it, %u, or others (%s): all four "
-                "waves that multiply together execute each wgmma instruction",
-                i / EMU_TOGETHER * EMU_TOGETHER, first->count, i, mine->count, emu_where(&worker->waves[i], where));
-            return;
+                worker, "products-differ", more ? mine->last : first->last,
+                "the last of %u products of wave %u, while wave %u, which multiplies with it, has made %u (%s): %s",
+                more ? mine->count : first->count, more ? i : together, more ? together : i,
+                more ? first->count : mine->count, emu_where(&worker->waves[more ? together : i], where), cure);
+        }
+        return;
+    }
+}
+
+int emu_products_find(const emu_worker *worker, size_t place, unsigned *wave) {
+    for (*wave = 0; *wave < worker->wave_count; ++*wave) {
+        const emu_products *products = &worker->products[*wave];
+        for (unsigned i = 0; i < products->tile_count; i++) {
+            const emu_tile *tile = &products->tiles[i];
+            for (unsigned e = 0; e < eights_of(tile); e++) {
+                unsigned k, n;
+                if (eight_of(&worker->waves[*wave], tile, e, &k, &n) == worker->lanes[0].lds_begin + place) {
+                    return tile->site->line;
+                }
+            }
         }
     }
+    return 0;
 }
 
 /* Row and column of a wave's D that a lane's element is. */
@@ -196,41 +261,56 @@ static uint64_t description_of(const emu_lane *lane) {
     return (uint64_t)lane->seen.word[FMHA_EMU_SELECT_HIGH] << 32 | lane->seen.word[FMHA_EMU_SELECT_LOW];
 }
 
-static void check(emu_wave *wave, const emu_products *products, const struct fmha_emu_site *site) {
-    emu_lane *first = &wave->lanes[0];
-    uint64_t description = description_of(first);
-    char where[EMU_WHERE_BYTES];
-    if (wave->worker->wave_count % EMU_TOGETHER != 0) {
-        emu_report(wave->worker, "partial-warpgroup", site,
-                   "%u waves, expected a multiple of four, which multiply together (%s): use --waves 4, 8 or 12",
-                   wave->worker->wave_count, emu_where(wave, where));
-        emu_abandon(wave->worker);
-    }
+/* A's, which is in LDS. */
+static uint64_t description_of_a(const emu_lane *lane) {
+    unsigned long description;
+    memcpy(&description, lane->seen.a, sizeof description);
+    return description;
+}
+
+static void check_description(emu_wave *wave, const struct fmha_emu_site *site, uint64_t of(const emu_lane *)) {
+    uint64_t description = of(&wave->lanes[0]);
     for (unsigned i = 1; i < LANES; i++) {
-        if (description_of(&wave->lanes[i]) != description) {
+        if (of(&wave->lanes[i]) != description) {
             emu_report_access(&wave->lanes[i], "description-differs", site, "give all lanes the same descriptor",
                               "gives descriptor 0x%llx, and lane 0 gives 0x%llx",
-                              (unsigned long long)description_of(&wave->lanes[i]), (unsigned long long)description);
+                              (unsigned long long)of(&wave->lanes[i]), (unsigned long long)description);
             emu_abandon(wave->worker);
         }
     }
     if (description >> 62 != 1 || (description >> 49 & 7) != 0) {
-        emu_report_access(first, "description-unknown", site, "use the order of 128 bytes, at multiples of 1024 bytes",
-                          "gives descriptor 0x%llx, whose order is not that of 128 bytes without a base offset",
-                          (unsigned long long)description);
+        emu_report_access(
+            &wave->lanes[0], "description-unknown", site,
+            "let bits 62 and 63 be the number 1 and bits 49 to 51 be 0, with tiles that begin at multiples of 1024 "
+            "bytes",
+            "gives descriptor 0x%llx, whose order is not that of 128 bytes without a base offset, the one "
+            "that the device knows",
+            (unsigned long long)description);
         emu_abandon(wave->worker);
-    }
-    if (!products->fenced) {
-        emu_report_access(first, "product-not-fenced", site, "put a wgmma.fence before the first product of a group",
-                          "begins a product of registers that no wgmma.fence stands behind");
     }
 }
 
-static void keep_tile(emu_products *products, const emu_tile *tile) {
-    if (products->tile_count == EMU_TILES_MAX) {
-        memmove(products->tiles, products->tiles + 1, --products->tile_count * sizeof *products->tiles);
+static void check(emu_wave *wave, const emu_products *products, const struct fmha_emu_site *site) {
+    char where[EMU_WHERE_BYTES];
+    if (wave->worker->wave_count % EMU_TOGETHER != 0) {
+        emu_report(wave->worker, "partial-warpgroup", site,
+                   "wgmma in a workgroup of %u waves (%s): launch a multiple of four, which multiply together",
+                   wave->worker->wave_count, emu_where(wave, where));
+        emu_abandon(wave->worker);
     }
-    products->tiles[products->tile_count++] = *tile;
+    check_description(wave, site, description_of);
+    if (site->immediate[FMHA_EMU_WGMMA_A_IN_LDS] != 0) {
+        check_description(wave, site, description_of_a);
+    }
+    if (!products->fenced) {
+        emu_report_access(&wave->lanes[0], "product-not-fenced", site,
+                          "put a wgmma.fence before the first product of a group",
+                          "begins a product of registers that no wgmma.fence stands before");
+    }
+}
+
+static void remember(emu_products *products, uint64_t what) {
+    products->history = (products->history ^ what) * 0x100000001b3u;
 }
 
 /* The wave's sixteen rows, as a[k][row]. */
@@ -239,17 +319,14 @@ static void read_a(emu_wave *wave, emu_products *products, const struct fmha_emu
         uint16_t rows[SIDE][SIDE];
         emu_tile tile = {
             .site = site, .first = wave->number % EMU_TOGETHER * SIDE, .count = SIDE, .group = products->groups};
-        unsigned long description;
-        memcpy(&description, wave->lanes[0].seen.a, sizeof description);
-        tile.description = description;
-        read_tile(wave, &tile, rows);
-        keep_tile(products, &tile);
+        tile.description = description_of_a(&wave->lanes[0]);
+        begin_tile(wave, products, &tile, rows);
         for (unsigned row = 0; row < SIDE; row++) {
             for (unsigned k = 0; k < SIDE; k++) {
                 a[k][row] = rows[row][k];
             }
         }
-        products->history = (products->history ^ description) * 0x100000001b3u;
+        remember(products, tile.description);
         return;
     }
     for (unsigned lane = 0; lane < LANES; lane++) {
@@ -274,8 +351,7 @@ static void multiply(emu_wave *wave, const struct fmha_emu_site *site, bool bf16
     if (wave->worker->count != NULL) { /* in products of 16 columns */
         wave->worker->count->total[EMU_COUNT_MATRIX] += columns / SIDE;
     }
-    read_tile(wave, &tile, b);
-    keep_tile(products, &tile);
+    begin_tile(wave, products, &tile, b);
     read_a(wave, products, site, a);
     emu_sum *sum = begin_sum(wave, products, site);
     sum->group = products->groups;
@@ -286,7 +362,9 @@ static void multiply(emu_wave *wave, const struct fmha_emu_site *site, bool bf16
         emu_wmma_arrays((const uint16_t(*)[SIDE])a, (const uint16_t(*)[SIDE])b[column], &sum->d[column], SIDE, bf16);
     }
     products->count++;
-    products->history = (products->history ^ tile.description ^ (uintptr_t)site ^ add) * 0x100000001b3u;
+    products->last = site;
+    remember(products, tile.description);
+    remember(products, (uintptr_t)site ^ add ^ (uint64_t)wave->worker->lds->met << 48);
 }
 
 void emu_wgmma_f16(emu_wave *wave, const struct fmha_emu_site *site) {
@@ -315,7 +393,7 @@ void emu_wgmma_wait(emu_wave *wave, const struct fmha_emu_site *site) {
     for (unsigned i = 0; i < products->tile_count; i++) {
         const emu_tile *tile = &products->tiles[i];
         if (tile->group + left < products->groups) {
-            read_tile(wave, tile, NULL);
+            end_tile(wave, tile);
         } else {
             products->tiles[tiles++] = *tile;
         }

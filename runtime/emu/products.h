@@ -5,6 +5,7 @@
 #define EMU_PRODUCTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "emu_abi.h"
@@ -13,8 +14,8 @@ typedef struct emu_wave emu_wave;
 typedef struct emu_worker emu_worker;
 
 enum {
-    EMU_SUMS_MAX = 16, /* accumulators of a wave with products under way; of more the oldest is done */
-    EMU_TILES_MAX = 256,
+    EMU_SUMS_MAX = 16,   /* accumulators of a wave with products under way; of more the oldest is done */
+    EMU_TILES_MAX = 256, /* that products under way read; of more the oldest is done */
     EMU_COLUMNS_MAX = 256,
     EMU_TOGETHER = 4, /* waves that multiply together */
     /* Where LDS begins, as addresses count that instructions know: the system has the first. */
@@ -40,9 +41,10 @@ typedef struct emu_products {
     emu_sum sums[EMU_SUMS_MAX]; /* the oldest first */
     emu_tile tiles[EMU_TILES_MAX];
     unsigned sum_count, tile_count;
-    unsigned groups;  /* that were committed */
-    bool fenced;      /* by wgmma.fence since the last commit */
-    unsigned count;   /* of products */
+    unsigned groups; /* that were committed */
+    bool fenced;     /* by wgmma.fence since the last commit */
+    unsigned count;  /* of products */
+    const struct fmha_emu_site *last;
     uint64_t history; /* of all products: the same in waves that multiply together */
 } emu_products;
 
@@ -55,5 +57,7 @@ void emu_products_end(emu_worker *worker);
 unsigned emu_products_shared(struct fmha_emu_lane *lane, unsigned long address);
 /* What the lane has written to LDS is shown to products that read it behind the next barrier. */
 void emu_products_show(struct fmha_emu_lane *lane);
+/* The line of a product under way that reads that place in LDS, and its wave. */
+int emu_products_find(const emu_worker *worker, size_t place, unsigned *wave);
 
 #endif

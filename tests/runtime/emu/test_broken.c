@@ -29,7 +29,7 @@ static int is_kernel(const struct dirent *entry) {
 }
 
 ParameterizedTestParameters(broken, is_found) {
-    static struct broken list[64];
+    static struct broken list[128];
     struct dirent **entries;
     int count = scandir(EMU_TEST_BROKEN, &entries, is_kernel, alphasort);
     size_t used = 0;
