@@ -1,5 +1,6 @@
 /* NVIDIA's instructions, lane by lane, against the formulas of "Parallel Thread Execution ISA": fragments of
- * mma.m16n8k16, ldmatrix, shfl.sync; and what ends copies of cp.async. */
+ * mma.m16n8k16, of wgmma.m64nNk16 and where its operands stand in LDS, ldmatrix, shfl.sync; and what ends copies of
+ * cp.async and products of wgmma. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <stdio.h>
@@ -178,6 +179,185 @@ static void expect_wait(const char *wait, bool both, bool ends) {
     }
     emu_test_close(&test);
 }
+
+/* ---- wgmma ----------------------------------------------------------------------------------------------------------
+ *
+ * Four waves multiply 64 x 16 K by 16 K x N, all small integers, whose sums are exact. "128-byte swizzling": what
+ * stands at a byte of LDS is found by exchanging bits 4-6 of its offset by bits 7-9. K-major: a column of B, or a row
+ * of A, is 128 bytes, of 64 k. MN-major: k is 128 bytes, of 64 columns; the next 64 columns are the leading offset
+ * further. */
+enum { PRODUCT_ITEMS = 128, K_MAX = 64, N_MAX = 128, B_BYTES = 16384, A_BYTES = 8192 };
+
+struct product {
+    const char *type;
+    unsigned columns, k;
+    bool transposed; /* B is MN-major, and has 32 k, of which the last are multiplied */
+    bool a_in_lds, add;
+};
+
+static int number(unsigned i, unsigned j) {
+    return (int)((i * 7 + j * 5 + i * j) % 9) - 4;
+}
+
+static uint16_t small(const char *type, int value) {
+    static const uint16_t f16[5] = {0, 0x3c00, 0x4000, 0x4200, 0x4400}, bf16[5] = {0, 0x3f80, 0x4000, 0x4040, 0x4080};
+    unsigned size = (unsigned)(value < 0 ? -value : value);
+    return (uint16_t)((strcmp(type, "f16") == 0 ? f16 : bf16)[size] | (value < 0 ? 0x8000 : 0));
+}
+
+static void put(unsigned char *lds, unsigned offset, uint16_t value) {
+    offset ^= (offset >> 7 & 7) << 4;
+    memcpy(lds + offset, &value, sizeof value);
+}
+
+/* Element i of a lane's D, with `columns` / 2 of them. */
+static unsigned d_row(unsigned item, unsigned i) {
+    return item / 32 * 16 + c_row(item % 32, i % 4);
+}
+
+static unsigned d_column(unsigned item, unsigned i) {
+    return i / 4 * 8 + c_column(item % 32, i % 4);
+}
+
+static float d_before(unsigned item, unsigned i) {
+    return (float)(1000 + 3 * item + i);
+}
+
+static void expect_product(struct product the) {
+    static unsigned char lds[A_BYTES + B_BYTES];
+    static uint16_t a[PRODUCT_ITEMS][K_MAX / 16][8];
+    static float got[2][PRODUCT_ITEMS][N_MAX / 2];
+    char text[TEXT_BYTES];
+    const unsigned first_k = the.transposed ? 32 - the.k : 0, leading = 32 * 128;
+    memset(lds, 0, sizeof lds);
+    for (unsigned k = 0; k < the.k; k++) {
+        for (unsigned n = 0; n < the.columns; n++) {
+            unsigned at = the.transposed ? n / 64 * leading + (first_k + k) * 128 + n % 64 * 2 : n * 128 + k * 2;
+            put(lds + A_BYTES, at, small(the.type, number(n, k)));
+        }
+        for (unsigned row = 0; row < 64; row++) {
+            put(lds, row * 128 + k * 2, small(the.type, number(k, row + 1)));
+        }
+    }
+    for (unsigned item = 0; item < PRODUCT_ITEMS; item++) {
+        for (unsigned i = 0; i < the.k / 16 * 8; i++) {
+            unsigned row = item / 32 * 16 + a_row(item % 32, i % 8), k = i / 8 * 16 + a_column(item % 32, i % 8);
+            a[item][i / 8][i % 8] = small(the.type, number(k, row + 1));
+        }
+    }
+    snprintf(text, sizeof text,
+             "extern \"C\" __global__ void kernel(const unsigned *a, const unsigned *in, float *out) {\n"
+             "    const unsigned item = threadIdx.x;\n"
+             "    unsigned *lds = (unsigned *)fmha_emu_lds(%d);\n"
+             "    float c[%u];\n"
+             "    for (unsigned i = item; i < %d; i += 128) lds[i] = in[i];\n"
+             "    for (unsigned i = 0; i < %u; i++) c[i] = 1000 + 3 * item + i;\n"
+             "    fmha_emu_fence_proxy_async();\n"
+             "    __syncthreads();\n"
+             "    const unsigned long long begin = 1ull << 62 | 64ull << 32 | fmha_emu_shared_address((unsigned "
+             "long)lds) / 16;\n"
+             "    const unsigned long long b = begin + %d / 16 + %u * 128 / 16 + ((%uull / 16) << 16);\n"
+             "    fmha_emu_wgmma_fence();\n"
+             "    for (unsigned s = 0; s < %u; s++)\n"
+             "        fmha_emu_wgmma_m64nNk16_%s%s(c, %s, b + s * %d / 16, %u, %d || s > 0, %d);\n"
+             "    fmha_emu_wgmma_commit_group();\n"
+             "    for (unsigned i = 0; i < %u; i++) out[item * 64 + i] = c[i];\n"
+             "    fmha_emu_wgmma_wait_group(0);\n"
+             "    for (unsigned i = 0; i < %u; i++) out[(128 + item) * 64 + i] = c[i];\n"
+             "}\n",
+             A_BYTES + B_BYTES, the.columns / 2, (A_BYTES + B_BYTES) / 4, the.columns / 2, A_BYTES, first_k, leading,
+             the.k / 16, the.a_in_lds ? "lds_" : "", the.type,
+             the.a_in_lds ? "begin + s * 2" : "a + (item * 4 + s) * 4", the.transposed ? 2048 : 32, the.columns,
+             the.add, the.transposed, the.columns / 2, the.columns / 2);
+    emu_test test = emu_test_open("sm_90");
+    struct {
+        const void *a, *in;
+        void *out;
+    } given = {emu_test_buffer(&test, sizeof a, "a", a), emu_test_buffer(&test, sizeof lds, "in", lds),
+               emu_test_buffer(&test, sizeof got, "out", NULL)};
+    fmha_status status =
+        emu_test_run(&test, emu_test_kernel(&test, text, "k.hip", LANES), 1, PRODUCT_ITEMS, &given, sizeof given);
+    emu_test_ended(&test, status, NULL, text);
+    emu_test_read(&test, given.out, got, sizeof got);
+    for (unsigned item = 0; item < PRODUCT_ITEMS; item++) {
+        for (unsigned i = 0; i < the.columns / 2; i++) {
+            float expected = the.add ? d_before(item, i) : 0;
+            for (unsigned k = 0; k < the.k; k++) {
+                expected += (float)(number(k, d_row(item, i) + 1) * number(d_column(item, i), k));
+            }
+            cr_assert(eq(flt, got[1][item][i], expected), "%s, %u columns, item %u, element %u", the.type, the.columns,
+                      item, i);
+            cr_assert(got[0][item][i] != got[0][item][i], "item %u, element %u, is there before the wait", item, i);
+        }
+    }
+    emu_test_close(&test);
+}
+
+Test(nvidia, products) {
+    expect_product((struct product){.type = "f16", .columns = 64, .k = 16});
+    expect_product((struct product){.type = "f16", .columns = 64, .k = 16, .add = true});
+    expect_product((struct product){.type = "f16", .columns = 16, .k = 64, .add = true});
+    expect_product((struct product){.type = "bf16", .columns = 128, .k = 64});
+}
+
+Test(nvidia, products_transposed) {
+    expect_product((struct product){.type = "f16", .columns = 64, .k = 16, .transposed = true});
+    expect_product((struct product){.type = "f16", .columns = 128, .k = 32, .transposed = true});
+    expect_product((struct product){.type = "bf16", .columns = 80, .k = 32, .transposed = true, .add = true});
+}
+
+Test(nvidia, products_of_lds_alone) {
+    expect_product((struct product){.type = "f16", .columns = 48, .k = 64, .a_in_lds = true, .add = true});
+    expect_product((struct product){.type = "bf16", .columns = 128, .k = 32, .a_in_lds = true, .transposed = true});
+}
+
+/* Four groups of a product each, of ones by ones: after each wait, which sums are there. */
+Test(nvidia, what_ends_products) {
+    static float got[4][PRODUCT_ITEMS][4];
+    static const unsigned ended[4] = {0, 2, 3, 4};
+    emu_test test = emu_test_open("sm_90");
+    void *sums = emu_test_buffer(&test, sizeof got, "out", NULL);
+    void *kernel = emu_test_kernel(
+        &test,
+        "extern \"C\" __global__ void kernel(float *out) {\n"
+        "    const unsigned item = threadIdx.x, ones = 0x3c003c00, a[4] = {ones, ones, ones, ones};\n"
+        "    unsigned *lds = (unsigned *)fmha_emu_lds(2048);\n"
+        "    float c[4][8] = {};\n"
+        "    for (unsigned i = item; i < 512; i += 128) lds[i] = ones;\n"
+        "    fmha_emu_fence_proxy_async();\n"
+        "    __syncthreads();\n"
+        "    for (unsigned n = 0; n < 4; n++) {\n"
+        "        fmha_emu_wgmma_fence();\n"
+        "        fmha_emu_wgmma_m64nNk16_f16(c[n], a, 1ull << 62 | 64ull << 32 | fmha_emu_shared_address((unsigned "
+        "long)lds) / 16, 16, true, 0);\n"
+        "        fmha_emu_wgmma_commit_group();\n"
+        "    }\n"
+        "    fmha_emu_wgmma_wait_group(4);\n"
+        "    for (unsigned n = 0; n < 4; n++) out[item * 4 + n] = c[n][7];\n"
+        "    fmha_emu_wgmma_wait_group(2);\n"
+        "    for (unsigned n = 0; n < 4; n++) out[512 + item * 4 + n] = c[n][7];\n"
+        "    fmha_emu_wgmma_wait_group(1);\n"
+        "    for (unsigned n = 0; n < 4; n++) out[1024 + item * 4 + n] = c[n][7];\n"
+        "    fmha_emu_wgmma_wait_group(0);\n"
+        "    for (unsigned n = 0; n < 4; n++) out[1536 + item * 4 + n] = c[n][7];\n"
+        "}\n",
+        "k.hip", LANES);
+    emu_test_ended(&test, emu_test_run(&test, kernel, 1, PRODUCT_ITEMS, &sums, sizeof sums), NULL, "groups");
+    emu_test_read(&test, sums, got, sizeof got);
+    for (unsigned wait = 0; wait < 4; wait++) {
+        for (unsigned item = 0; item < PRODUCT_ITEMS; item++) {
+            for (unsigned n = 0; n < 4; n++) {
+                float value = got[wait][item][n];
+                cr_assert(n < ended[wait] ? value == 16.0f : value != value, "wait %u, item %u, group %u: %g", wait,
+                          item, n, (double)value);
+            }
+        }
+    }
+    emu_test_close(&test);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------------------------------
+ */
 
 /* PTX leaves it undefined. */
 Test(nvidia, more_bytes_than_a_copy_has_are_refused) {
