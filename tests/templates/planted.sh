@@ -357,11 +357,19 @@ plant 'small: pages of scales of V by those of K' $pages 's/of_k ? keys\.k_scale
 
 # NVIDIA's chips: rows of a lane, tiles in stages.
 arch=sm_90
-own=ops/forward_qk_rows.hip stages=ops/tiles_stages.hip few='--hd 64 --shape 1,2,1,40,150'
+own=ops/forward_qk_rows.hip stages=ops/tiles_stages.hip products=atoms/wgmma.hip few='--hd 64 --shape 1,2,1,40,150'
 plant 'sm: the tile is read before it has arrived' $stages 's/fmha_wait<0>();//' "$few"
 plant 'sm: the next tile into the place of this one' $stages 's/(keys\.read ^ 1) \* \$(way/keys.read * $(way/' "$few"
-plant 'sm: V in the order of other rows' $stages 's/keys\.v_order = (lane \/ 16 ^ lane % 8)/keys.v_order = (lane \/ 16 ^ lane % 4)/' "$few"
-plant 'sm: keys of V change places' atoms/mma_sync.hip 's/"r"(b\[2 \* h\])/"r"(b[2 * h ^ 1])/; s/\&b\[2 \* h\]/\&b[2 - 2 * h]/' "$few"
+plant 'sm: V in the order of other rows' $stages 's/keys\.v_order = (lane \/ 16 ^ lane % 8)/keys.v_order = (lane \/ 16 ^ lane % 4)/' "$few --matrix 16x16"
+plant 'sm: keys of V change places' atoms/mma_sync.hip 's/"r"(b\[2 \* h\])/"r"(b[2 * h ^ 1])/; s/\&b\[2 \* h\]/\&b[2 - 2 * h]/' "$few --matrix 16x16"
+plant 'sm: eights of a tile in the order of other rows' $stages 's/(eight % 8 ^ row % 8)/(eight % 8 ^ row % 4)/' "$few"
+plant 'sm: products before the tile is shown' $stages '/fmha_wait<0>();/,/keys\.read/s/fmha_show_products();//' "$few"
+plant 'sm: products before the tile without infinities is shown' $stages '/all\[i\] = fmha_finite/,$s/fmha_show_products();//' '--hd 64 --causal'
+plant 'sm: products of a group before their registers' $own 's/fmha_products_begin();//' "$few"
+plant 'sm: products are not waited for' $products 's/wgmma_wait_group(0)/wgmma_wait_group(1)/' "$few"
+plant 'sm: the second 64 columns of V are the first' $products 's/DV, false, block_bytes/DV, false, 0/' '--hd 128 --shape 1,2,1,40,150'
+plant 'sm: scores on top of the tile before' $own 's/, t > 0);/, true);/' "$few"
+plant 'sm: rows of Q by the wave of the workgroup' $own 's/\/ 32 % 4 \* 16/\/ 32 * 16/' '--hd 128 --shape 1,2,1,140,150'
 plant 'sm: rows past the end are read' $stages 's/"(int)row < rows"/"row < 64"/' "$few"
 plant 'sm: O keeps the maximum before' $own 's/rows\.o\[r\]\[t\]\[e\] \*= alpha\[2 \* r + e \/ 2 % 2\]/rows.o[r][t][e] *= alpha[2 * r]/' "$few"
 plant 'sm: large products in one operation' $own 's/large |= !(.*);/large = false;/' '--hd 64'
