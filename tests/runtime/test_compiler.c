@@ -256,7 +256,7 @@ Test(compiler, nvcc_compiles_a_cubin) {
     cr_assert_eq(fmha_compiler_compile_source(&compiler, "sm_90", &source, &image, &count), FMHA_OK, "%s",
                  fmha_last_error());
     cr_assert_eq(fmha_image_target("image", image, count, target), FMHA_OK, "%s", fmha_last_error());
-    cr_assert_str_eq(target, "sm_90a");
+    cr_assert_str_eq(target, "sm_90"); /* so CUDA 13 marks what is for sm_90a */
     free(image);
     char *text;
     cr_assert_eq(fmha_compiler_identity(&compiler, "sm_90", 32, &text), FMHA_OK, "%s", fmha_last_error());

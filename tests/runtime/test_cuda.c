@@ -393,7 +393,7 @@ Test(cuda, nvrtc_compiles) {
     cr_assert_eq(fmha_source_compile(device, &gpu_source, &image, &count), FMHA_OK, "%s", fmha_last_error());
     cr_assert_eq(fmha_module_load(device, image, count, &module), FMHA_OK, "%s", fmha_last_error());
     free(image);
-    cr_assert_str_eq(rtc->options, "-std=c++17 --fmad=false -arch=sm_90");
+    cr_assert_str_eq(rtc->options, "-std=c++17 --fmad=false -arch=sm_90a");
     cr_assert_str_eq(rtc->name, "k.hip");
     fmha_device_close(device);
     finish();
@@ -462,7 +462,7 @@ Test(cuda, nvrtc_identifies_itself) {
     snprintf(head, sizeof head, "compiler NVRTC\nversion 13.1\nfile /");
     cr_assert_eq(strncmp(text, head, strlen(head)), 0, "%s", text);
     const char *flags = strstr(text, "flag ");
-    cr_assert_str_eq(flags, "flag -std=c++17\nflag --fmad=false\nflag -arch=sm_90\n");
+    cr_assert_str_eq(flags, "flag -std=c++17\nflag --fmad=false\nflag -arch=sm_90a\n");
     free(text);
     rtc->fail_in = "nvrtcVersion";
     gpu_expect_error(fmha_driver_cuda.compile_identity(state, 32, &text), FMHA_ERROR_COMPILE,

@@ -395,7 +395,7 @@ Test(driver, load_refuses_other_objects) {
     void *contents = read_library(EMU_TEST_OTHER_LIBRARY, &bytes), *module;
     expect_error(
         test.driver->module_load(test.device, contents, bytes, &module), FMHA_ERROR_ARGUMENT,
-        "emulated device: expected an image of its own compile step, version 7, got another shared object: compile "
+        "emulated device: expected an image of its own compile step, version 8, got another shared object: compile "
         "the source again");
     emu_test_close(&test);
 }
