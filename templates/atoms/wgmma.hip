@@ -22,6 +22,9 @@
 //%     for i = first, last do list[#list + 1] = "%" .. i end
 //%     return "{" .. table.concat(list, ", ") .. "}"
 //% end
+#if defined(__CUDA_ARCH__) && !defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#error "this kernel uses instructions that sm_90 alone has: compile it for the target sm_90a"
+#endif
 
 /* Before products: what other instructions wrote to the registers that they use is there. */
 FMHA_INLINE void fmha_products_begin(void)
