@@ -6,7 +6,7 @@
 //% -- Source: "Parallel Thread Execution ISA", asynchronous warpgroup level matrix instructions, matrix descriptor and strides.
 //% include("atoms/quads.hip")
 //% if spec.q_path ~= "lds" then fail("--q-path " .. spec.q_path .. " with --matrix 64x16: four waves read Q from LDS: use --q-path lds") end
-//% if spec.waves % 4 ~= 0 then fail("--waves " .. spec.waves .. " with --matrix 64x16: expected waves by fours, which multiply together") end
+//% if spec.waves % 4 ~= 0 then fail("--waves " .. spec.waves .. " with --matrix 64x16: expected waves by fours, which multiply together: use --block-m 64 and --waves 4, or --matrix 16x16") end
 //% atom.together = 4 -- waves that multiply together
 //% atom.instructions = 1
 //% local type, BK, D, DV = spec.dtype, spec.block_k, spec.head_dim, (forward.v_columns + 15) // 16 * 16
