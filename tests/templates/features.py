@@ -2,7 +2,7 @@
 """The features of `fmhagen list --features`: what the table says is run and compiled.
 
     features.py FMHAGEN verify FAMILY        the sample: exactly the runs that the table names of that family of chips, short ragged shapes
-    features.py FMHAGEN compile FAMILY       each feature for one chip of it, head dimensions 128 and 256: no spills, no scratch
+    features.py FMHAGEN compile FAMILY       each feature for one chip of it, head dimension 128 or 256: no spills, no scratch
     features.py FMHAGEN verify-all ARCH      each feature on that chip: formats, devices, orientations, standing cases
     features.py FMHAGEN compile-all ARCH     each feature for it: formats, head dimensions 64, 128 and 256
 
@@ -44,7 +44,7 @@ def compiled(features, family, fmhagen):
         if chips:
             chip = chips[index % len(chips)]
             formats = served(chip)
-            yield [COMPILE, fmhagen, "--arch", chip["arch"], "--dtype", formats[index % len(formats)], *options(feature, "128,256")]
+            yield [COMPILE, fmhagen, "--arch", chip["arch"], "--dtype", formats[index % len(formats)], *options(feature, ("128", "256")[index // 2 % 2])]
 
 
 def every(features, arch):
